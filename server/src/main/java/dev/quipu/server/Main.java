@@ -16,12 +16,12 @@ public final class Main {
 
   /** Runs a command and exits with its code. */
   public static void main(String[] args) {
-    // Netty samples buffers to find leaks, which tests do; here it only costs.
+    // Leak detection is for tests; here it would only cost time.
     if (System.getProperty(LEAK_DETECTION) == null) {
       System.setProperty(LEAK_DETECTION, "disabled");
     }
     CommandLine line = QuipuCommand.commandLine();
-    // Not System.out, which keeps failures to itself: what cannot be written must end badly.
+    // Not System.out, which hides write errors: these must lead to a failure code.
     line.setOut(
         new PrintWriter(new FileOutputStream(FileDescriptor.out), true, System.out.charset()));
     int code = FAILED;
@@ -29,7 +29,7 @@ public final class Main {
       code = line.execute(args);
     } catch (Error e) {
       System.err.println("quipu: " + e);
-    } finally { // after an Error too: threads that were started must not keep the process
+    } finally { // also after an Error: running threads must not keep the process alive
       System.exit(code);
     }
   }

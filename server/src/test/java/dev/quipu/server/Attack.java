@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Ways to hurt a server, over raw sockets. */
+/** Attacks on a server over raw sockets. */
 enum Attack {
   UNKNOWN_METHODS {
     @Override
@@ -92,7 +92,7 @@ enum Attack {
       }
       int held = open.size();
       int newcomers = 0;
-      while (!stop.get()) { // the idle must not keep those out who come after them
+      while (!stop.get()) { // idle connections must not lock out new ones
         ask(server.http(), "GET /livez HTTP/1.1\r\nConnection: close\r\n" + HOST + "\r\n");
         ask(server.resp(), "PING\r\n");
         ask(server.memcached(), "mn\r\n");
@@ -224,10 +224,10 @@ enum Attack {
   private static final int CRAFTED_IDS_MAX = 70_000;
   private static final int CRAFTED_NAMES_MAX = 20_000;
 
-  /** Attacks until stopped, and returns what it did. */
+  /** Attacks until stopped; returns a summary. */
   abstract String run(AttackedServer server, AtomicBoolean stop);
 
-  /** One of several that attack together. */
+  /** One of several concurrent attackers. */
   private interface Attacker {
     String attack();
   }
@@ -259,7 +259,7 @@ enum Attack {
         .formatted(HOST, NDJSON, lines.length(), lines);
   }
 
-  /** A byte now and then. */
+  /** Sends single bytes at long intervals. */
   private static String trickle(long number) {
     if (number % 20 == 0) {
       pause(Duration.ofMillis(20));
@@ -268,8 +268,8 @@ enum Attack {
   }
 
   /**
-   * An id that has the same hash as all others, of any counter, in a table that mixes {@code high ^
-   * rotateLeft(low, 29)}, as the engine's once did.
+   * Returns an id that collides with all others in a table that mixes {@code high ^ rotateLeft(low,
+   * 29)}.
    */
   private static String craftedAdd(long number) {
     long low = (number % CRAFTED_IDS_MAX + 1) * 0x9E3779B97F4A7C15L;
@@ -277,7 +277,7 @@ enum Attack {
     return "QUIPU.ADD crafted 1 ID %016x%016x\r\n".formatted(high, low);
   }
 
-  /** A name of the same {@link String#hashCode} as all others. */
+  /** Returns a name with the same {@link String#hashCode} as all others. */
   private static String craftedName(long number) {
     StringBuilder name = new StringBuilder();
     for (long bits = number % CRAFTED_NAMES_MAX, i = 0; i < 15; i++, bits >>= 1) {
@@ -309,7 +309,7 @@ enum Attack {
     return socket;
   }
 
-  /** Sends a request and reads its answers, at least one, until the server has no more to say. */
+  /** Sends a request and reads replies, at least one, until no more arrive. */
   private static void ask(int port, String request) {
     try (Socket socket = connect(port)) {
       OutputStream out = socket.getOutputStream();
@@ -322,7 +322,7 @@ enum Attack {
         throw new IllegalStateException("no answer at port " + port);
       }
       while (in.read(answer) >= 0) {
-        // all of it
+        // drained
       }
     } catch (IOException e) {
       throw new IllegalStateException(e);

@@ -19,10 +19,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A server with a heap of 128 MiB is attacked from outside: those who behave are served all the
- * time, and what was acknowledged is there after a kill, once. {@code -Dattack.seconds} sets for
- * how long, {@code -Dattack.idle} how many idle connections, {@code -Dattack.deadline} the seconds
- * within which each call is to be served.
+ * Attacks a server with a heap of 128 MiB: well-behaved clients are served throughout, and after a
+ * kill all acknowledged adds are stored exactly once. {@code -Dattack.seconds} sets the duration,
+ * {@code -Dattack.idle} the number of idle connections, {@code -Dattack.deadline} the deadline of
+ * each call in seconds.
  */
 final class AttackIT {
   private static final Duration TIME = Duration.ofSeconds(Integer.getInteger("attack.seconds", 2));
@@ -33,7 +33,7 @@ final class AttackIT {
 
   @ParameterizedTest
   @EnumSource
-  void theWellBehavedAreServed(Attack attack) throws Exception {
+  void wellBehavedClientsAreServed(Attack attack) throws Exception {
     Path data = directory.resolve("data");
     List<WellBehaved> clients = new ArrayList<>();
     String exited = "";
@@ -67,7 +67,7 @@ final class AttackIT {
     }
   }
 
-  /** Attacks while the clients go on, and a little before and after. */
+  /** Attacks while the clients run, which start earlier and stop later. */
   private static String attack(AttackedServer server, Attack attack, List<WellBehaved> clients)
       throws Exception {
     AtomicBoolean stopClients = new AtomicBoolean();

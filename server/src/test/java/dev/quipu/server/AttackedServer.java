@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A server of all three ports on a small heap, in a process of its own. */
+/** A server process with all three ports on a small heap. */
 record AttackedServer(Process process, int http, int resp, int memcached, Deque<String> log)
     implements AutoCloseable {
   private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
@@ -23,7 +23,7 @@ record AttackedServer(Process process, int http, int resp, int memcached, Deque<
       Pattern.compile(
           ".* is ready: (http://[^,]+), redis://[^,]+:(\\d+), memcached://[^,]+:(\\d+),.*");
 
-  /** Starts it over this directory, and returns when it is ready. */
+  /** Starts the server on a directory and waits until it is ready. */
   static AttackedServer start(Path data) throws IOException {
     List<String> command =
         new ArrayList<>(
@@ -74,7 +74,7 @@ record AttackedServer(Process process, int http, int resp, int memcached, Deque<
     return List.of(http, resp, memcached);
   }
 
-  /** Kills it, as kill -9 does. */
+  /** Kills the process (SIGKILL). */
   @Override
   public void close() {
     process.toHandle().destroyForcibly();

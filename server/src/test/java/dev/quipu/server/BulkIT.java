@@ -46,8 +46,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Bulks sent to three servers on one store that loses replies, becomes read-only, and crashes: what
- * each line was answered agrees with what the store holds, to the unit.
+ * Sends bulk requests to three servers on one store that loses replies, becomes read-only, and
+ * crashes: the reply to each line agrees exactly with the content of the store.
  */
 final class BulkIT {
   private static final int SERVERS = 3;
@@ -70,7 +70,7 @@ final class BulkIT {
   private final AtomicInteger unknown = new AtomicInteger();
   private final AtomicInteger abandoned = new AtomicInteger();
 
-  /** What an operator does to a store. */
+  /** An operator of a store. */
   private interface Operator {
     void readOnly(boolean isReadOnly) throws Exception;
 
@@ -191,13 +191,13 @@ final class BulkIT {
     for (Future<?> each : clients) {
       areDone &= each.isDone();
       if (each.isDone()) {
-        each.get(); // throws what it failed with
+        each.get(); // rethrows its failure
       }
     }
     return areDone;
   }
 
-  /** A client's share of all lines, each until it is decided. */
+  /** Sends the lines of one client until each is decided. */
   private void send(List<QuipuProcess> servers, int client) throws Exception {
     Random random = new Random(SEED + client);
     try (HttpClient http = HttpClient.newHttpClient()) {
@@ -218,7 +218,7 @@ final class BulkIT {
     }
   }
 
-  /** Returns the lines that are to be sent again. */
+  /** Returns the lines to repeat. */
   private List<Line> sendOnce(HttpClient http, URI server, List<Line> lines, Random random)
       throws Exception {
     String body = String.join("\n", lines.stream().map(Line::json).toList());
@@ -236,7 +236,7 @@ final class BulkIT {
         continue;
       }
       if (status == 409 && canceled.contains(line.id)) {
-        decided(line, false); // by a cancellation whose answer was lost
+        decided(line, false); // by a cancellation whose reply was lost
         continue;
       }
       assertEquals(503, status, answers.get(i));
@@ -245,13 +245,14 @@ final class BulkIT {
         notApplied.incrementAndGet();
         if (!doubtful.contains(line.id) && random.nextInt(3) == 0) {
           abandoned.incrementAndGet();
-          decided(line, false); // it must never count
+          decided(line, false); // canceled: it must never count
           continue;
         }
       } else {
         assertEquals("unknown", outcome, answers.get(i));
         unknown.incrementAndGet();
-        doubtful.add(line.id); // "not applied" is about one call, and this one may have been
+        doubtful.add(
+            line.id); // "not applied" refers to one call; an earlier one may have been applied
         if (random.nextInt(4) == 0) {
           canceled.add(line.id);
           Optional<String> became = cancel(http, server, line);
@@ -273,7 +274,7 @@ final class BulkIT {
     decided.incrementAndGet();
   }
 
-  /** Cancels a request whose outcome is unknown; returns what became of it, if that is known. */
+  /** Cancels a request whose outcome is unknown; returns its outcome if known. */
   private static Optional<String> cancel(HttpClient http, URI server, Line line) throws Exception {
     URI uri = server.resolve("/v1/requests/%s/cancel?counter=%s".formatted(line.id, line.counter));
     HttpResponse<String> response = exchange(http, uri, "");
@@ -333,7 +334,7 @@ final class BulkIT {
       }
     }
 
-    /** A server process that is killed makes all others stop, and the log is replayed. */
+    /** Kills a server process, which stops all others and replays the log. */
     @Override
     public void crash() throws SQLException {
       try (Connection connection = connect();
@@ -351,13 +352,13 @@ final class BulkIT {
   }
 
   private record RedisOperator(RedisServer server) implements Operator {
-    /** As a failover does to the primary of before. */
+    /** Demotes the primary, as a failover does. */
     @Override
     public void readOnly(boolean isReadOnly) {
       RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
       try (StatefulRedisConnection<String, String> connection = client.connect()) {
         if (isReadOnly) {
-          connection.sync().replicaof("127.0.0.1", 1); // where no server is
+          connection.sync().replicaof("127.0.0.1", 1); // no server there
         } else {
           connection.sync().replicaofNoOne();
         }

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** A client in a process of its own, whose lines are read as it says them. */
+/** A client process whose output lines are read as they appear. */
 final class ClientProcess {
   private final Process process;
   private final Thread reader;
@@ -47,10 +47,10 @@ final class ClientProcess {
     return process.isAlive();
   }
 
-  /** By its handle: the process itself would close the stream that is still to be read. */
+  /** Kills through the handle: the process object would close the unread stream. */
   void kill() throws InterruptedException {
     process.toHandle().destroyForcibly();
-    reader.join(); // what it said before
+    reader.join(); // until all output is read
   }
 
   void await() throws InterruptedException {

@@ -11,14 +11,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 
 /**
- * A client of one port, until the port goes away. It adds under request ids to counters that it
- * shares with others, and it alone sets, adds to and removes a key that expires; so it knows what
- * both may be after a crash.
+ * A client of one port, which runs until the port fails. It adds with request ids to shared
+ * counters, and sets, adds to and removes an expiring key of its own, so it knows the possible
+ * values of both after a crash.
  */
 final class CrashClient implements Runnable {
   static final int COUNTERS = 5;
 
-  /** What a port is spoken to in. */
+  /** The protocol of a port. */
   enum Protocol {
     HTTP,
     REDIS,
@@ -32,16 +32,17 @@ final class CrashClient implements Runnable {
   private final AtomicInteger acknowledged;
   private int sent;
   private final Set<Integer> answered = new TreeSet<>();
-  private Optional<Long> value; // of its own key, for ever; empty if it is gone or about to be
-  private final List<Optional<Long>> mayBe = new ArrayList<>(); // besides, while no answer came
+  private Optional<Long> value; // of its own key without expiry; empty if it is removed or expires
+  private final List<Optional<Long>> mayBe =
+      new ArrayList<>(); // further possible values while a reply is outstanding
   private final List<String> wrong = new ArrayList<>();
 
   /**
-   * Of a run.
+   * Creates a client of a run.
    *
-   * @param name no other client of any run has it
-   * @param value what its own key is; empty if there is none
-   * @param acknowledged counts what was, by all clients
+   * @param name unique over all clients and runs
+   * @param value the value of its own key; empty if there is none
+   * @param acknowledged counts the acknowledged requests of all clients
    */
   CrashClient(
       Protocol protocol,
@@ -58,7 +59,7 @@ final class CrashClient implements Runnable {
     this.acknowledged = acknowledged;
   }
 
-  /** The key that it alone writes. */
+  /** Returns the key that only this client writes. */
   static String ownKey(int client) {
     return "own-" + client;
   }
@@ -75,7 +76,7 @@ final class CrashClient implements Runnable {
     return 1 + number % 3;
   }
 
-  /** Requests that were sent, with an answer or not. */
+  /** Returns the number of requests sent, answered or not. */
   int sent() {
     return sent;
   }
@@ -84,12 +85,12 @@ final class CrashClient implements Runnable {
     return answered.contains(number);
   }
 
-  /** Answers that were not what they should be. */
+  /** Returns the wrong replies. */
   List<String> wrong() {
     return wrong;
   }
 
-  /** What its own key may be now that all that expires has expired. */
+  /** Returns the possible values of its own key after all expiries. */
   List<Optional<Long>> mayBe() {
     List<Optional<Long>> all = new ArrayList<>(mayBe);
     all.add(value);
@@ -107,7 +108,7 @@ final class CrashClient implements Runnable {
         }
       }
     } catch (IOException | NumberFormatException | StringIndexOutOfBoundsException e) {
-      // the port went away, in the middle of an answer perhaps
+      // the port failed, possibly within a reply
     }
   }
 
@@ -157,11 +158,11 @@ final class CrashClient implements Runnable {
     return client.read(length);
   }
 
-  /** Its own key: a value for ever, or one that expires within the run, or none. */
+  /** Writes its own key: a value without expiry, one that expires within the run, or none. */
   private void changeOwn(RawClient client, String own) throws IOException {
     switch (random.nextInt(4)) {
       case 0 -> {
-        mayBe.add(Optional.empty()); // it expires before anybody looks after a crash
+        mayBe.add(Optional.empty()); // expires before the check after a crash
         if (client
             .ask("SET %s %d PX 40".formatted(own, random.nextInt(10, 1_000)))
             .equals("+OK\r\n")) {
@@ -183,7 +184,7 @@ final class CrashClient implements Runnable {
   private void add(RawClient client, String own) throws IOException {
     mayBe.add(value.map(known -> known + 1));
     if (value.isEmpty()) {
-      mayBe.add(Optional.of(1L)); // it had expired, and begins anew
+      mayBe.add(Optional.of(1L)); // it had expired and starts again
     }
     String answer = client.ask("INCR " + own);
     if (answer.startsWith(":") && answer.endsWith("\r\n")) {

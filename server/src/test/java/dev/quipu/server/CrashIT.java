@@ -27,9 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A server with all ports, under clients of all ports, ends by force again and again, while it
- * takes snapshots, cancels ids and removes what has expired every 50 ms: what was acknowledged is
- * there, once.
+ * A server with clients on all ports is killed repeatedly while it takes snapshots, seals request
+ * ids and sweeps expired counters every 50 ms: all acknowledged adds are stored exactly once.
  */
 final class CrashIT {
   private static final int CLIENTS = 6;
@@ -49,7 +48,7 @@ final class CrashIT {
   private final Map<Integer, Optional<Long>> own = new HashMap<>();
   private long requests;
 
-  /** How a server ends. */
+  /** The ways in which a server dies. */
   private interface End {
     void end(Process server) throws Exception;
   }
@@ -75,10 +74,10 @@ final class CrashIT {
           new BufferedReader(
               new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
       String line = lines.readLine();
-      while (line != null && !line.matches("\\d+ \\d+ \\d+")) { // of the log
+      while (line != null && !line.matches("\\d+ \\d+ \\d+")) { // log lines
         line = lines.readLine();
       }
-      assertTrue(line != null, "the directory does not open");
+      assertTrue(line != null, "the directory cannot be opened");
       Thread.ofVirtual().start(() -> lines.lines().forEach(each -> {}));
       String[] ports = line.split(" ", -1);
       return new Server(
@@ -104,7 +103,7 @@ final class CrashIT {
   }
 
   @Test
-  void whatWasAcknowledgedIsThereOnceAfterEveryKill() throws Exception {
+  void acknowledgedAddsAreStoredOnceAfterEveryKill() throws Exception {
     Path data = directory.resolve("data");
     begin(data);
     for (int run = 0; run < KILLS; run++) {
@@ -115,7 +114,7 @@ final class CrashIT {
   }
 
   @Test
-  void whatWasAcknowledgedIsThereOnceAfterEveryPowerCut() throws Exception {
+  void acknowledgedAddsAreStoredOnceAfterEveryPowerCut() throws Exception {
     try (LoopDisk disk = LoopDisk.make(directory, 256).orElseGet(CrashIT::noDisk)) {
       Path data = disk.path().resolve("data");
       begin(data);
@@ -136,11 +135,11 @@ final class CrashIT {
   }
 
   private void report(String ends, int count) {
-    assertTrue(requests > 10L * count, "too little was counted to prove anything: " + requests);
+    assertTrue(requests > 10L * count, "too few requests for a meaningful run: " + requests);
     System.out.printf("CrashIT: %d %s, %d requests, seed %d%n", count, ends, requests, seed);
   }
 
-  /** Counters that memcached's clients add to must be there. */
+  /** Creates the counters that memcached clients add to, since they must exist. */
   private static void begin(Path data) throws IOException {
     try (Server server = Server.start(data);
         RawClient client = new RawClient(server.redis)) {

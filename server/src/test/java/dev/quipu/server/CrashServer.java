@@ -17,18 +17,18 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A process to be killed: all ports on an engine that takes a snapshot, cancels its request ids and
- * removes what has expired every 50 ms. Prints its three ports when it is ready.
+ * A server process to be killed: all ports on an engine that takes a snapshot, seals request ids
+ * and sweeps expired counters every 50 ms. Prints its three ports when it is ready.
  */
 final class CrashServer {
   private static final Duration EVERY = Duration.ofMillis(50);
 
-  /** Longer than a run and its check, and short enough that files of ids are dropped. */
+  /** Longer than a run with its check, yet short enough that files of ids are dropped. */
   private static final Duration WINDOW = Duration.ofMinutes(2);
 
   private CrashServer() {}
 
-  /** Argument: directory. */
+  /** Runs the server; the argument is the directory. */
   public static void main(String[] arguments) throws Exception {
     EngineOptions options =
         EngineOptions.defaults()
@@ -54,7 +54,7 @@ final class CrashServer {
         engine.sweep();
         engine.checkpoint();
       } catch (QuipuException e) {
-        // the disk went away: whoever cut the power ends this process
+        // the disk is gone: the simulated power cut kills this process
       }
     }
   }

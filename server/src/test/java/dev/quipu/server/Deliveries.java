@@ -32,7 +32,8 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 
 /**
- * The requests of an access log as messages, every fifth of them twice; and what they must come to.
+ * The requests of an access log as messages, every fifth of them duplicated, and the expected
+ * counts.
  */
 final class Deliveries {
   private static final double TWICE = 0.2;
@@ -46,7 +47,7 @@ final class Deliveries {
     this.events = events;
   }
 
-  /** Of the first lines of the log. */
+  /** Creates messages from the first lines of the log. */
   static Deliveries ofAccessLog(long seed, long linesMax) throws IOException {
     List<ViewEvent> events = new ArrayList<>();
     try (InputStream in =
@@ -72,7 +73,7 @@ final class Deliveries {
     return events.size();
   }
 
-  /** By URL, what {@code sort -u} over URL, time and client counts. */
+  /** Returns the expected count by URL, computed by {@code sort -u} over URL, time and client. */
   Map<String, Long> truth() {
     Set<ViewEvent> distinct = new HashSet<>(events);
     Map<String, Long> truth = new TreeMap<>();
@@ -110,7 +111,7 @@ final class Deliveries {
     client.sendMessageBatch(request -> request.queueUrl(queue.toString()).entries(entries));
   }
 
-  /** How many messages a queue has, those among them that are hidden. */
+  /** Returns the number of messages in a queue, including hidden ones. */
   static long left(SqsClient client, URI queue) {
     return client
         .getQueueAttributes(request ->
@@ -126,7 +127,7 @@ final class Deliveries {
         .sum();
   }
 
-  /** Waits until a queue is empty, and does something meanwhile. */
+  /** Waits until a queue is empty and runs a task meanwhile. */
   static void awaitEmpty(SqsClient client, URI queue, Runnable meanwhile)
       throws InterruptedException {
     Progress emptied = new Progress("messages left in " + queue, () -> left(client, queue));
@@ -137,7 +138,7 @@ final class Deliveries {
     }
   }
 
-  /** Each page has been counted exactly. */
+  /** Checks that each page was counted exactly. */
   void check(ViewCounter views) {
     Map<String, Long> counted = new TreeMap<>();
     for (String url : truth().keySet()) {

@@ -16,12 +16,12 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends as much as is taken over many connections, from one thread, and reads the answers or leaves
- * them; opens another connection for each that the server closes.
+ * Sends as much as the server accepts over many connections, from one thread, with or without
+ * reading replies; reopens each connection that the server closes.
  *
  * @param preamble sent first on each connection
- * @param requests what follows: the text by its number
- * @param reads whether it reads
+ * @param requests the requests by number
+ * @param reads whether it reads replies
  */
 record Flood(
     int port, int connections, String preamble, LongFunction<String> requests, boolean reads) {
@@ -30,12 +30,12 @@ record Flood(
   private static final int SEEN_CHARACTERS = 200;
 
   /**
-   * Requests that the operating system keeps: else the flood itself, which runs on the machine of
-   * the server, would use up what all connections of the machine have.
+   * Send buffer: larger ones would let the flood, which runs on the same machine, exhaust the
+   * socket memory of all connections.
    */
   private static final int SEND_BUFFER_BYTES = 64 << 10;
 
-  /** What a flood did. */
+  /** The statistics of a flood. */
   static final class Report {
     private long requests;
     private long bytes;
@@ -82,7 +82,7 @@ record Flood(
           report.closed++;
           open.remove(line);
           close(line);
-          pause(BEFORE_RECONNECT); // as real clients do
+          pause(BEFORE_RECONNECT); // like real clients
         }
       }
       if (!moved) {
@@ -105,7 +105,7 @@ record Flood(
       if (line != null) {
         close(line);
       }
-      return false; // tried again
+      return false; // retried
     }
   }
 

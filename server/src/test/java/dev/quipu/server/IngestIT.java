@@ -45,8 +45,8 @@ import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
 /**
- * An access log through a real SQS server, with duplicates, consumers that are killed every two
- * seconds, and a wire to the store that loses replies: each page is counted exactly.
+ * Ingests an access log through a real SQS server, with duplicates, consumers that are killed every
+ * two seconds, and lost replies of the store: each page is counted exactly.
  */
 final class IngestIT {
   private static final long SEED = Long.getLong("seed", 20_261_121L);
@@ -54,7 +54,7 @@ final class IngestIT {
   private static final int CONSUMERS = 4;
   private static final int LINES = Soak.size(3_000, Integer.MAX_VALUE); // of the access log
   private static final Duration KILL_EVERY = Duration.ofSeconds(2);
-  private static final int KILLS_MAX = Soak.size(5, 10); // then they may finish
+  private static final int KILLS_MAX = Soak.size(5, 10); // then they can finish
   private static final Duration HIDDEN = Duration.ofSeconds(4);
   private static final Map<String, String> CREDENTIALS =
       Map.of("AWS_ACCESS_KEY_ID", "key", "AWS_SECRET_ACCESS_KEY", "secret");
@@ -82,7 +82,7 @@ final class IngestIT {
     sqs.close();
   }
 
-  /** Consumers as users run them, each in a process of its own, killed in turn. */
+  /** Consumer processes, killed in rotation. */
   private final class Consumers {
     final List<Process> running = new ArrayList<>();
     final String store;
@@ -122,7 +122,7 @@ final class IngestIT {
       }
     }
 
-    void killOneIfItIsTime() {
+    void killOneIfDue() {
       if (kills < KILLS_MAX && Clock.system().nanoTime() - killed > KILL_EVERY.toNanos()) {
         int victim = kills % number;
         running.get(victim).destroyForcibly().onExit().join();
@@ -132,7 +132,7 @@ final class IngestIT {
       }
     }
 
-    /** As an operator stops them. */
+    /** Stops them gracefully, like an operator. */
     void stop() {
       running.forEach(Process::destroy);
       running.forEach(each -> each.onExit().join());
@@ -148,7 +148,7 @@ final class IngestIT {
       Consumers consumers = new Consumers(uri.apply(proxy.port()), CONSUMERS, 4);
       try {
         proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, IngestIT::isOfViews));
-        Deliveries.awaitEmpty(client, queue, consumers::killOneIfItIsTime);
+        Deliveries.awaitEmpty(client, queue, consumers::killOneIfDue);
       } finally {
         consumers.stop();
       }
@@ -196,7 +196,7 @@ final class IngestIT {
     }
   }
 
-  /** The engine is one process's: it counts for all pollers, and is killed as a whole. */
+  /** The engine belongs to one process, which serves all pollers and is killed as a whole. */
   @Test
   void onTheEngine() throws Exception {
     Deliveries deliveries = Deliveries.ofAccessLog(SEED, LINES);
@@ -204,7 +204,7 @@ final class IngestIT {
     Path data = temporary.resolve("data");
     Consumers consumers = new Consumers("engine:" + data, 1, 4);
     try {
-      Deliveries.awaitEmpty(client, queue, consumers::killOneIfItIsTime);
+      Deliveries.awaitEmpty(client, queue, consumers::killOneIfDue);
     } finally {
       consumers.stop();
     }
@@ -215,9 +215,9 @@ final class IngestIT {
     report("engine", deliveries, consumers.kills, 0);
   }
 
-  /** What the exact form is for: without markers, every delivery that reached the store counts. */
+  /** Without markers, every delivery that reached the store counts: the faults do fire. */
   @Test
-  void ifNotExistsCountsEveryDeliveryThatTheLedgerShows() throws Exception {
+  void ifNotExistsCountsEveryDelivery() throws Exception {
     Deliveries deliveries = Deliveries.ofAccessLog(SEED, 1_500);
     deliveries.send(client, queue);
     try (RedisServer redis = RedisServer.startDurable();

@@ -34,8 +34,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The Lambda handler in AWS's own runtime, behind a real queue: what it reports as failed is
- * delivered again, a crash in mid-batch does no harm, and each page is counted exactly.
+ * The Lambda handler in the runtime of AWS, behind a real queue: reported failures are redelivered,
+ * a crash within a batch is harmless, and each page is counted exactly.
  */
 final class LambdaIT {
   private static final long SEED = Long.getLong("seed", 20_261_121L);
@@ -48,7 +48,7 @@ final class LambdaIT {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   @Test
-  void inTheRealRuntimeEachPageIsCountedExactly() throws Exception {
+  void eachPageIsCountedExactlyInTheRealRuntime() throws Exception {
     System.setProperty("aws.accessKeyId", "key");
     System.setProperty("aws.secretAccessKey", "secret");
     Deliveries deliveries = Deliveries.ofAccessLog(SEED, LINES);
@@ -94,7 +94,7 @@ final class LambdaIT {
     return new String(write, StandardCharsets.ISO_8859_1).contains("views/");
   }
 
-  /** What AWS's event source mapping does: batches of ten, and deletes what did not fail. */
+  /** Emulates the event source mapping: batches of ten; deletes messages that did not fail. */
   private static final class Source {
     int crashes;
     int failuresReported;
@@ -152,7 +152,7 @@ final class LambdaIT {
         crashed = Clock.system().nanoTime();
       }
       if (answer.isEmpty()) {
-        return; // all of them show up again
+        return; // all of them are redelivered
       }
       Set<String> failed = new HashSet<>();
       for (JsonNode each : MAPPER.readTree(answer.get()).path("batchItemFailures")) {

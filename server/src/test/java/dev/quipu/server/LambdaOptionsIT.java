@@ -29,14 +29,14 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The Lambda handler in AWS's own runtime on each store that can count views, by its options. */
+/** The Lambda handler in the runtime of AWS, on each store that can count views, by options. */
 final class LambdaOptionsIT {
   private static final String HANDLER = "dev.quipu.ingest.ViewHandler::handleRequest";
   private static final String PAGE = "blog.example/a";
   private static final Instant NOON = Instant.parse("2022-03-28T12:00:00Z");
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
-  /** Two clients at noon, one of them again a second and a day later, and two malformed ones. */
+  /** Two clients at noon, one of them again a second and a day later, and two malformed events. */
   private static final List<String> MESSAGES =
       List.of(
           SqsQueue.text(new ViewEvent(PAGE, NOON, "a")),
@@ -75,7 +75,7 @@ final class LambdaOptionsIT {
     }
   }
 
-  /** On a store that cannot count views, no message is taken for counted. */
+  /** On a store that cannot count views, every message fails. */
   @Test
   void onMemcachedEveryMessageFails() throws Exception {
     Optional<MemcachedServer> started = MemcachedServer.start();
@@ -90,7 +90,7 @@ final class LambdaOptionsIT {
   }
 
   @Test
-  void whatIsMissingOrMalformedEndsTheFunctionAtItsStart() throws Exception {
+  void missingOrMalformedOptionsFailTheFunctionAtStart() throws Exception {
     try (RedisServer redis = RedisServer.startDurable()) {
       String store = "redis://127.0.0.1:" + redis.port();
       for (Map<String, String> environment :
@@ -163,7 +163,7 @@ final class LambdaOptionsIT {
     }
   }
 
-  /** The numbers of the messages that are to be delivered again. */
+  /** Returns the numbers of the messages to redeliver. */
   private static Set<String> failed(Optional<String> answer) {
     assertTrue(answer.isPresent(), "the function did not answer");
     Set<String> failed = new HashSet<>();

@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
- * What AWS does around a Lambda function: the runtime API, behind which AWS's own runtime runs the
- * handler in a process, which is started again when it died.
+ * Emulates the environment of a Lambda function: the runtime API, and a process with the runtime of
+ * AWS and the handler, restarted after each crash.
  */
 final class LambdaService implements AutoCloseable {
   private static final String API = "/2018-06-01/runtime/";
@@ -38,7 +38,7 @@ final class LambdaService implements AutoCloseable {
   private final HttpServer api;
   private final SynchronousQueue<String> invocations = new SynchronousQueue<>();
   private final SynchronousQueue<Optional<String>> results = new SynchronousQueue<>();
-  private final AtomicInteger waiting = new AtomicInteger(); // runtimes, for an invocation
+  private final AtomicInteger waiting = new AtomicInteger(); // runtimes waiting for an invocation
   private final String handler;
   private final Map<String, String> environment;
   private Process process;
@@ -126,7 +126,7 @@ final class LambdaService implements AutoCloseable {
     }
   }
 
-  /** The next invocation, to a runtime that waits for it; nothing to one that has died. */
+  /** Gives the next invocation to a waiting runtime; nothing to a dead one. */
   private void give(HttpExchange exchange) throws IOException, InterruptedException {
     ProcessHandle runtime = process.toHandle();
     String event = null;
@@ -137,7 +137,9 @@ final class LambdaService implements AutoCloseable {
       return;
     }
     byte[] bytes = event.getBytes(StandardCharsets.UTF_8);
-    exchange.getResponseHeaders().add("Content-Type", "application/json"); // or the runtime dies
+    exchange
+        .getResponseHeaders()
+        .add("Content-Type", "application/json"); // required by the runtime
     exchange.getResponseHeaders().add("Lambda-Runtime-Aws-Request-Id", "request-" + starts);
     exchange
         .getResponseHeaders()
@@ -149,7 +151,7 @@ final class LambdaService implements AutoCloseable {
     exchange.getResponseBody().write(bytes);
   }
 
-  /** A message of a queue, as the function is given it. */
+  /** Returns a queue message in the form that the function receives. */
   static Map<String, Object> message(String id, String receipt, String body) {
     Map<String, Object> message = new LinkedHashMap<>();
     message.put("messageId", id);
@@ -163,7 +165,7 @@ final class LambdaService implements AutoCloseable {
     return message;
   }
 
-  /** What the function answered; empty if it failed or died. */
+  /** Returns the result of the function; empty if it failed or crashed. */
   Optional<String> invoke(String event) throws Exception {
     if (!process.isAlive()) {
       process = run();
@@ -185,7 +187,7 @@ final class LambdaService implements AutoCloseable {
     return Optional.empty();
   }
 
-  /** Kills it, as a crash does. The next invocation is for the process that comes after it. */
+  /** Kills the process; its successor gets the next invocation. */
   void crash() throws InterruptedException {
     process.destroyForcibly().onExit().join();
     while (waiting.get() > 0) {

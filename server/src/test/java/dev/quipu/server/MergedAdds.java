@@ -5,11 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What statements on the wire to PostgreSQL add: one may stand for many adds. */
+/** The deltas of statements sent to PostgreSQL, each of which may merge many adds. */
 final class MergedAdds {
   private MergedAdds() {}
 
-  /** The sum of what {@code messages} insert into or add to the value of a partition. */
+  /** Returns the sum of the deltas of {@code messages} in a partition. */
   static long sum(byte[] messages, String partition) {
     long sum = 0;
     ByteBuffer buffer = ByteBuffer.wrap(messages);
@@ -24,7 +24,7 @@ final class MergedAdds {
     return sum;
   }
 
-  /** Of the parameters of an upsert, the first three are partition, sort and value. */
+  /** Parses an upsert, whose first parameters are partition, sort and value. */
   private static long added(ByteBuffer bind, String partition) {
     skipText(bind);
     skipText(bind);
@@ -57,7 +57,7 @@ final class MergedAdds {
 
   private static void skipText(ByteBuffer buffer) {
     while (buffer.get() != 0) {
-      // up to the NUL
+      // NUL-terminated
     }
   }
 }

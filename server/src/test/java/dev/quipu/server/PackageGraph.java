@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The packages of the main code and what each uses, read from the sources. {@code ./dev packages}
- * runs this file as it is.
+ * The packages of the main code with their dependencies, read from the sources. {@code ./dev
+ * packages} runs this source file.
  */
 final class PackageGraph {
   private static final Pattern PACKAGE = Pattern.compile("(?m)^package ([\\w.]+);");
@@ -103,12 +103,12 @@ final class PackageGraph {
     return reached;
   }
 
-  /** Returns a package that is there. */
+  /** Returns a package, which must exist. */
   Node node(String name) {
     return Objects.requireNonNull(packages.get(name), name);
   }
 
-  /** Prints each package, what it uses, and all cycles. */
+  /** Prints each package with its dependencies, and all cycles. */
   public static void main(String[] arguments) throws IOException {
     PackageGraph graph = read(Path.of(arguments.length > 0 ? arguments[0] : "."));
     graph.packages.forEach((name, node) ->

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The structure that the tree shows. */
+/** The package structure of the tree. */
 final class PackagesTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
   private static final int CORE_PUBLIC_TYPES_MAX = 45;

@@ -18,9 +18,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The jar as users run it, in a process of its own.
+ * A process that runs the packaged jar.
  *
- * @param said what it logged before it was ready
+ * @param said the lines that it logged before it was ready
  */
 record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, List<String> said)
     implements AutoCloseable {
@@ -31,12 +31,12 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, 
           "\\S+ is ready: (http://[^,]+)(?:, redis://[^,]+:(\\d+))?"
               + "(?:, memcached://[^,]+:(\\d+))?,.*");
 
-  /** Runs a command; what it prints is appended to {@code out}. */
+  /** Starts a command and appends its output to {@code out}. */
   static Process run(Path out, String... arguments) throws IOException {
     return start(Map.of(), out, ProcessBuilder.Redirect.PIPE, arguments);
   }
 
-  /** The same with something more in the environment, and its log thrown away. */
+  /** Starts a command with additional environment variables and discards its log. */
   static Process runWith(Map<String, String> environment, Path out, String... arguments)
       throws IOException {
     return start(environment, out, ProcessBuilder.Redirect.DISCARD, arguments);
@@ -53,7 +53,7 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, 
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx512m",
-                "-XX:TieredStopAtLevel=1", // it lives for seconds
+                "-XX:TieredStopAtLevel=1", // short-lived
                 "-jar",
                 JAR.toString()));
     command.addAll(List.of(arguments));
@@ -65,17 +65,17 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, 
     return builder.start();
   }
 
-  /** Starts a server on a free port, and waits until it says that it is ready. */
+  /** Starts a server on a free port and waits until it is ready. */
   static QuipuProcess serve(Path out, String... options) throws IOException {
     return serveAt(0, out, options);
   }
 
-  /** The same on a port of its own, or a free one for 0. */
+  /** Starts a server on a port, 0 for a free one, and waits until it is ready. */
   static QuipuProcess serveAt(int port, Path out, String... options) throws IOException {
     return startAndAwait(out, List.of("serve", "--http", Integer.toString(port)), options);
   }
 
-  /** Starts a SimpleDB for tests on a free port, and waits until it says that it is ready. */
+  /** Starts a SimpleDB test server on a free port and waits until it is ready. */
   static QuipuProcess simpleDb(Path out, String... options) throws IOException {
     return startAndAwait(out, List.of("simpledb-local", "--port", "0"), options);
   }
@@ -100,15 +100,15 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, 
     throw new IllegalStateException("it ended before it was ready: " + said);
   }
 
-  /** 0 for a port that was not asked for. */
+  /** Returns the port; 0 if it was not requested. */
   private static int port(@Nullable String digits) {
     return digits == null ? 0 : Integer.parseInt(digits);
   }
 
-  /** What a server answered over HTTP. */
+  /** An HTTP response. */
   record Answer(int status, String body) {}
 
-  /** Posts JSON to a path, or gets it if there is no body. */
+  /** Sends a POST with JSON, or a GET without a body. */
   Answer send(String path, String body) throws IOException, InterruptedException {
     HttpRequest.Builder request = HttpRequest.newBuilder(uri.resolve(path)).timeout(ANSWER_MAX);
     if (!body.isEmpty()) {
@@ -122,7 +122,7 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, 
     }
   }
 
-  /** Kills it, as kill -9 does. */
+  /** Kills the process (SIGKILL). */
   @Override
   public void close() {
     process.toHandle().destroyForcibly();

@@ -19,7 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server whose store takes no writes for now is not ready, and says what to do. */
+/** A server whose store temporarily rejects writes is not ready and states the remedy. */
 final class ReadyIT {
   @TempDir Path temporary;
 
@@ -27,7 +27,7 @@ final class ReadyIT {
     Progress.await("ready", () -> server.send("/readyz", "").status() == 200);
   }
 
-  /** Until it is not ready; then an add is rejected, with the same words. */
+  /** Waits until the server is not ready; then an add is rejected with the same message. */
   private static void awaitRejecting(QuipuProcess server, String words) throws Exception {
     Progress.await("not ready", () -> server.send("/readyz", "").body().contains(words));
     assertEquals(503, server.send("/readyz", "").status());
@@ -60,7 +60,7 @@ final class ReadyIT {
       awaitRejecting(server, "appendfsync=no (set appendfsync always)");
       admin.sync().configSet("appendfsync", "always");
       awaitReady(server);
-      admin.sync().replicaof("127.0.0.1", 1); // where no server is
+      admin.sync().replicaof("127.0.0.1", 1); // no server there
       awaitRejecting(server, "role=slave (name the master in the store's URI)");
       admin.sync().replicaofNoOne();
       awaitReady(server);

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Servers that are configured differently on one store: those that disagree do not write. */
+/** Differently configured servers on one store: those that contradict its record do not write. */
 final class RecordIT {
   private static final Duration ANSWER_MAX = Duration.ofMinutes(5);
   private static final String LIKES = "/v1/counters/likes";
@@ -51,7 +51,7 @@ final class RecordIT {
     return QuipuProcess.serve(temporary.resolve("out"), all.toArray(String[]::new));
   }
 
-  /** What a server said that did not start. */
+  /** Returns the output of a server that did not start. */
   private static String rejected(Callable<QuipuProcess> start) {
     return String.valueOf(assertThrows(IllegalStateException.class, start::call).getMessage());
   }
@@ -131,7 +131,7 @@ final class RecordIT {
       String uri = "memcached://127.0.0.1:" + store.port();
       rejectsAnotherTechnique(uri, "atomic-add", "optimistic");
       try (QuipuProcess server = serve(uri, "--technique", "atomic-add")) {
-        store.restart(); // all is lost, and the record with it: it is an empty store again
+        store.restart(); // the store is empty again, without a record
         Progress.await(
             "adds after the restart",
             () -> {
@@ -168,7 +168,7 @@ final class RecordIT {
   // ---- at once, and while one runs
 
   @Test
-  void ofTwoServersThatStartAtOnceOneRejects() throws Exception {
+  void oneOfTwoServersStartedAtOnceIsRejected() throws Exception {
     try (PostgresServer store = PostgresServer.start();
         ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       String uri = "postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port());
@@ -200,7 +200,8 @@ final class RecordIT {
         StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port());
         QuipuProcess server = serve("redis://127.0.0.1:" + redis.port())) {
       add(server, 1);
-      ManualClock clock = new ManualClock(Clock.system().epochMillis()); // does not wait
+      ManualClock clock =
+          new ManualClock(Clock.system().epochMillis()); // sleeps return immediately
       Store store = new Store(driver, clock);
       StoreRecord other = StoreRecord.of(AtomicAdd.SPEC, Optional.empty());
       RecordGuard.adopt(store, other);
@@ -214,7 +215,7 @@ final class RecordIT {
             return isRejected;
           });
       assertEquals(503, server.send("/readyz", "").status());
-      String before = value(server); // reads go on
+      String before = value(server); // reads still work
       RecordGuard.adopt(store, StoreRecord.of(MarkerItem.SPEC, Optional.of(Duration.ofHours(24))));
       Progress.await("ready", () -> server.send("/readyz", "").status() == 200);
       add(server, 1);
@@ -225,7 +226,7 @@ final class RecordIT {
   // ---- a store that is away
 
   @Test
-  void viewsAreTakenThoughTheStoreIsAwayWhenTheServerStarts() throws Exception {
+  void viewsAreAcceptedWhileTheStoreIsUnavailableAtStart() throws Exception {
     try (RedisServer redis = RedisServer.startDurable();
         FaultProxy proxy =
             FaultProxy.start(new RedisProtocol(), redis.port(), ANSWER_MAX, write -> 0)) {
@@ -281,12 +282,12 @@ final class RecordIT {
         assertTrue(said.contains("regions: record eu,us, this process us"), said);
         assertTrue(said.contains("region eu"), said);
         toEu.reject();
-        said = rejected(() -> region("us", both, ports)); // unknown what the others have
+        said = rejected(() -> region("us", both, ports)); // the record of the others is unknown
         assertTrue(said.contains("do not answer: eu"), said);
         toEu.accept();
         region("us", both, ports).close();
         toEu.reject();
-        region("us", both, ports).close(); // by now it has a record of its own
+        region("us", both, ports).close(); // it has its own record now
         QuipuProcess.Answer answer = server.send(LIKES + "/add", "{\"delta\":1}");
         assertEquals(200, answer.status(), answer.body());
       }

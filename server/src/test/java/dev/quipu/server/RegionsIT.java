@@ -41,16 +41,16 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A million pieces, sold by a server in each of three regions, on DynamoDB Local whose streams are
- * joined, with ten times the demand. Regions are cut off, servers killed, replies lost, requests
- * repeated in other regions; all is sold, nothing twice, and every read is true.
+ * Three regions sell a million pieces, with ten times the demand, over replicated DynamoDB Local
+ * instances. Regions are partitioned, servers killed, replies lost, requests repeated in other
+ * regions: all pieces are sold, none twice, and every read is within its bounds.
  */
 final class RegionsIT {
   private static final List<String> NAMES = List.of("ap", "eu", "us");
   private static final long STOCK = 1_000_000;
   private static final int CLIENTS = 6;
   private static final int REQUESTS = Soak.size(80, 200); // of each client
-  private static final int AMOUNT_MAX = 3_340_000 / REQUESTS; // ten times the stock, in all
+  private static final int AMOUNT_MAX = 3_340_000 / REQUESTS; // in total ten times the stock
   private static final Duration WEATHER = Duration.ofMillis(1_500);
   private static final Duration ANSWER_MAX = Duration.ofSeconds(30);
   private static final String TABLE = "regions";
@@ -78,7 +78,7 @@ final class RegionsIT {
   private int kills;
   private int partitions;
 
-  /** An answer of a server. */
+  /** A response of a server. */
   private record Answer(int status, JsonNode body) {
     String type() {
       return body.path("type").asString("");
@@ -203,7 +203,7 @@ final class RegionsIT {
         kills);
     assertEquals(0, left);
     onlyCountersAreServed();
-    theCommandTellsOfRegions();
+    theCommandShowsRegions();
     synchronized (wrong) {
       assertEquals(List.of(), wrong);
     }
@@ -234,7 +234,7 @@ final class RegionsIT {
     assertEquals(400, unnamed.status, unnamed.toString());
   }
 
-  private void theCommandTellsOfRegions() throws Exception {
+  private void theCommandShowsRegions() throws Exception {
     Path out = directory.resolve("regions.out");
     String topology = directory.resolve("eu").toString();
     List<String> look = List.of("regions", "--topology", topology, "--region", "eu");
@@ -257,7 +257,7 @@ final class RegionsIT {
     delivery.acked(clock.epochMillis());
   }
 
-  /** One thing after another goes wrong, until all clients are done. */
+  /** Injects faults one after another until all clients are done. */
   private void weather(GlobalTable<?, ?> table, List<Thread> clients) throws Exception {
     Progress asked = new Progress("requests answered", answered::get);
     while (clients.stream().anyMatch(Thread::isAlive)) {
@@ -280,7 +280,7 @@ final class RegionsIT {
     }
   }
 
-  /** Lets time pass, and so much be answered that the weather has met somebody. */
+  /** Waits for some time and enough answers that the fault has affected a client. */
   private void await(Progress asked, List<Thread> clients) {
     long enough = answered.get() + 2L * CLIENTS;
     pause(WEATHER.toMillis());
@@ -327,7 +327,8 @@ final class RegionsIT {
     int home = number % NAMES.size();
     RandomGenerator random = Randomness.seeded(100 + number);
     for (int i = 0; i < REQUESTS; i++) {
-      long most = 1 + 2L * AMOUNT_MAX * i / REQUESTS; // little at first, so that the stock lasts
+      long most =
+          1 + 2L * AMOUNT_MAX * i / REQUESTS; // small amounts first, so that the stock lasts
       long amount = 1 + random.nextLong(most);
       buy(home, "%s/%d-%d".formatted(NAMES.get(home), number, i), amount, random);
       answered.incrementAndGet();
@@ -355,7 +356,7 @@ final class RegionsIT {
       return;
     }
     heldElsewhere.addAndGet(answer.type().endsWith("held-elsewhere") ? 1 : 0);
-    Answer outcome = cancel(id, random); // an attempt that was lost may have counted
+    Answer outcome = cancel(id, random); // a lost attempt may have been applied
     if (outcome.body.path("outcome").asString("").equals("applied")) {
       pending.acked(clock.epochMillis());
       note(id, amount, outcome);
@@ -377,7 +378,7 @@ final class RegionsIT {
     }
   }
 
-  /** Repeats a request until it is applied or rejected: in its own region, or in any. */
+  /** Repeats a request, in its region or in any, until it is applied or rejected. */
   private Answer untilDefinite(int region, String id, long delta, RandomGenerator random) {
     int at = region;
     for (int attempt = 0; ; attempt++) {
@@ -411,7 +412,7 @@ final class RegionsIT {
     Optional<Reading> reading = read(region);
     if (reading.isPresent()) {
       Reading read = reading.get();
-      // A region that does not answer may add without limit, and sell no more than the stock.
+      // An unreachable region may add without limit but sells at most the stock.
       long widthMax = read.high() == Long.MAX_VALUE ? Long.MAX_VALUE : STOCK;
       oracle.wrong(read, from, clock.epochMillis(), widthMax).ifPresent(this::say);
       if (read.low() < 0) {
@@ -431,7 +432,7 @@ final class RegionsIT {
                 answer.body.path("high").asLong()));
   }
 
-  /** Empty if there was no answer. */
+  /** Returns the response; empty if there was none. */
   private Optional<Answer> send(int region, String path, String id, @Nullable String body) {
     URI uri = servers[region].uri().resolve(path);
     HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(ANSWER_MAX);
@@ -454,7 +455,7 @@ final class RegionsIT {
     }
   }
 
-  /** All regions can talk: each tells the same, and one sells the rest; what is left. */
+  /** Heals all partitions, sells the rest in one region and returns what is left. */
   private long sellOut(long left) throws Exception {
     Optional<Reading> all = Optional.of(Reading.exact(left));
     for (int i = 0; i < NAMES.size(); i++) {

@@ -21,12 +21,12 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
-/** The jar's Redis port is killed while clients count: what was answered is there. */
+/** The server is killed while Redis clients count: all acknowledged increments are stored. */
 final class RespIT {
   private static final int KILLS = 4;
   private static final int CLIENTS = 4;
   private static final int PIPELINE = 20;
-  private static final int ANSWERS = 2_000; // of each server, before it is killed
+  private static final int ANSWERS = 2_000; // per server before it is killed
   private static final String TOKEN = "a-token-of-sixteen";
 
   @TempDir Path directory;
@@ -35,7 +35,7 @@ final class RespIT {
   private final AtomicLong sent = new AtomicLong();
 
   @Test
-  void whatWasAnsweredSurvives() throws Exception {
+  void acknowledgedIncrementsSurvive() throws Exception {
     Path token = Files.writeString(directory.resolve("token"), TOKEN);
     long lost = 0;
     Soak.Rounds kills = Soak.rounds(KILLS);
@@ -56,17 +56,17 @@ final class RespIT {
         long most = sent.get();
         assertTrue(acked.get() <= value && value <= most, acked + " <= " + value + " <= " + most);
         lost += most - acked.get();
-        acked.set(value); // what was on its way is known now
+        acked.set(value); // the increment in flight is known now
         sent.set(value);
       }
     }
     System.out.printf(
         "RespIT: %d kills, %d counted, %d on their way%n", kills.begun(), acked.get(), lost);
-    assertTrue(lost > 0, "nothing was on its way, so this run is void");
+    assertTrue(lost > 0, "no increment was in flight, so this run is void");
     assertEquals(acked.get(), sent.get());
   }
 
-  /** A counter is the same on all ports, and a kill takes nothing, however durable it is. */
+  /** A counter is the same on all ports, and a kill loses nothing at any durability. */
   @ParameterizedTest
   @ValueSource(strings = {"fsync", "interval=1h", "none"})
   void allPortsCountTheSame(String durability) throws Exception {
@@ -121,7 +121,7 @@ final class RespIT {
             .build());
   }
 
-  /** Until the server is gone. */
+  /** Counts until the server is killed. */
   private void count(int port) {
     try (Jedis jedis = jedis(port)) {
       while (true) {

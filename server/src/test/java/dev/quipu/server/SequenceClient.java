@@ -19,8 +19,8 @@ import java.util.OptionalLong;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Writers of numbered records in a process of its own, which tests kill. Each says the number of a
- * record when it has it, and asks for it again, under the same id, until it has.
+ * A process with writers of numbered records, which tests kill. Each writer requests a number, with
+ * the same id until it gets one, and prints it.
  */
 final class SequenceClient {
   static final String SERIES = "invoices/2027";
@@ -30,7 +30,7 @@ final class SequenceClient {
 
   private SequenceClient() {}
 
-  /** A number for a record; empty if it is not known whether it has one. */
+  /** Requests a number for a record; empty if the outcome is unknown. */
   private interface Series {
     OptionalLong next(String id) throws InterruptedException;
   }
@@ -40,10 +40,10 @@ final class SequenceClient {
   }
 
   /**
-   * Writes records.
+   * Runs the writers.
    *
-   * @param arguments a store's URI or a server's; how many records a writer has; and writers, each
-   *     with the record that it begins with, as {@code 3:17}
+   * @param arguments URI of a store or server; records per writer; writers with their first record,
+   *     such as {@code 3:17}
    */
   public static void main(String[] arguments) throws Exception {
     int records = Integer.parseInt(arguments[1]);
@@ -120,7 +120,7 @@ final class SequenceClient {
       }
       throw new IllegalStateException(response.statusCode() + ": " + response.body());
     } catch (IOException e) {
-      return OptionalLong.empty(); // the server is gone, or its reply
+      return OptionalLong.empty(); // the server or its reply is lost
     }
   }
 }

@@ -49,13 +49,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * 32 writers in four processes number records on each store. Every twentieth reply to a write is
- * lost after it was applied, and processes are killed and begin again: the series is 1, 2, 3 to the
- * end, each record has one number, and it is the one that its writer was told.
+ * lost after it was applied, and processes are killed and restarted: the numbers are 1, 2, 3 and so
+ * on without gaps, each record has one number, and its writer received that number.
  */
 final class SequencesIT {
   private static final int PROCESSES = 4;
   private static final int WRITERS = 32;
-  private static final int RECORDS = Soak.size(6, 25); // of each writer
+  private static final int RECORDS = Soak.size(6, 25); // per writer
   private static final int FEW_RECORDS = 6; // where many conditional writes on one key are slow
   private static final int KILLS = Soak.size(2, 6);
   private static final double LOST = 0.05;
@@ -63,13 +63,13 @@ final class SequencesIT {
 
   @TempDir Path temporary;
 
-  /** What writers were told. */
+  /** The numbers that writers received. */
   private static final class Book {
-    final Map<String, Long> told = new ConcurrentHashMap<>();
+    final Map<String, Long> received = new ConcurrentHashMap<>();
     final int records;
     private final int[] next = new int[WRITERS];
 
-    /** To be of so many records of each writer. */
+    /** Creates a book for this number of records per writer. */
     Book(int records) {
       this.records = records;
     }
@@ -79,7 +79,7 @@ final class SequencesIT {
       int writer = Integer.parseInt(parts[0]);
       int record = Integer.parseInt(parts[1]);
       next[writer] = record + 1;
-      told.put(SequenceClient.id(writer, record), Long.parseLong(parts[2]));
+      received.put(SequenceClient.id(writer, record), Long.parseLong(parts[2]));
     }
 
     synchronized int next(int writer) {
@@ -149,7 +149,7 @@ final class SequencesIT {
     SimpleDbOptions lagging = SimpleDbOptions.DEFAULT.lagging(Duration.ofMillis(500), SEED);
     try (SimpleDbServer store = SimpleDbServer.start(lagging, Clock.system())) {
       String uri = "simpledb://key:secret@us-east-1/one,two?endpoint=" + store.endpoint();
-      StoreProvider.open(uri).close(); // the domains are there
+      StoreProvider.open(uri).close(); // creates the domains
       store.use(Map.of(SimpleDbFault.REPLY_DROPPED, LOST));
       Book book = write(uri, FEW_RECORDS);
       long lost = store.fired().getOrDefault(SimpleDbFault.REPLY_DROPPED, 0);
@@ -158,7 +158,7 @@ final class SequencesIT {
     }
   }
 
-  /** Its writers come through a server, which is killed too. */
+  /** The writers use a server, which is killed too. */
   @Test
   void onTheEngine() throws Exception {
     Path data = temporary.resolve("data");
@@ -191,14 +191,14 @@ final class SequencesIT {
       throws Exception {
     try (FaultProxy proxy =
         FaultProxy.start(protocol, storePort, Duration.ofSeconds(1), write -> 1)) {
-      StoreProvider.open(uri.apply(proxy.port())).close(); // tables are there
+      StoreProvider.open(uri.apply(proxy.port())).close(); // creates the tables
       proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, write -> true));
       Book book = write(uri.apply(proxy.port()), records);
       check(uri.apply(storePort), book, proxy.ledger().fired(WireFault.REPLY_DROPPED));
     }
   }
 
-  /** What else is killed when a process is. */
+  /** Another process to kill. */
   private interface Kill {
     void run() throws Exception;
   }
@@ -207,14 +207,14 @@ final class SequencesIT {
     return write(uri, records, () -> {});
   }
 
-  /** All records by all writers; one process after the other is killed on the way. */
+  /** Writes all records while one process after another is killed. */
   private static Book write(String uri, int records, Kill more) throws Exception {
     Book book = new Book(records);
     List<ClientProcess> processes = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
       processes.add(start(uri, i, book));
     }
-    Progress numbered = new Progress("records numbered on " + uri, book.told::size);
+    Progress numbered = new Progress("records numbered on " + uri, book.received::size);
     for (int kills = 0; kills < KILLS; kills++) {
       numbered.awaitAtLeast(WRITERS * records * (kills + 1) / (KILLS + 2));
       int first = kills;
@@ -262,9 +262,9 @@ final class SequencesIT {
         "SequencesIT: %s, %d writers, %d records, %d replies lost, %d processes killed%n",
         name, WRITERS, numbers.size(), lost, KILLS);
     assertEquals(LongStream.rangeClosed(1, last).boxed().toList(), numbers);
-    assertEquals(book.told.size(), last);
-    assertEquals(WRITERS * book.records, book.told.size());
-    book.told.forEach((id, number) ->
+    assertEquals(book.received.size(), last);
+    assertEquals(WRITERS * book.records, book.received.size());
+    book.received.forEach((id, number) ->
         assertEquals(number, stored.get(RequestId.of(id).bits()), () -> "number of " + id));
     assertTrue(lost > 0, "no reply was lost, so this run is void");
   }

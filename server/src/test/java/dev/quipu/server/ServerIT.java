@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The jar as users run it: killed under load, and in the middle of an import. */
+/** The packaged server, killed under load and within an import. */
 final class ServerIT {
   private static final int KILLS = 5;
   private static final int CLIENTS = 8;
@@ -50,22 +50,21 @@ final class ServerIT {
     long requests = 0;
     Soak.Rounds kills = Soak.rounds(KILLS);
     while (kills.next()) {
-      // Whatever was under way when the server before died is asked again, under the same ids.
+      // Requests in flight when the previous server died are repeated with the same ids.
       requests = load(serve(), requests, 50 + random.nextInt(200));
     }
     QuipuProcess server = serve();
     requests = load(server, requests, Long.MAX_VALUE);
     assertEquals(Long.toString(requests), value(server.uri()));
-    server.process().toHandle().destroy(); // SIGTERM: a graceful stop
+    server.process().toHandle().destroy(); // SIGTERM
     assertEquals(143, server.process().waitFor());
     assertTrue(requests > 100, "only " + requests + " requests");
     System.out.printf("ServerIT: %d kills, %d requests%n", kills.begun(), requests);
   }
 
   /**
-   * Adds 1 under the ids from {@code next} on, from several clients, and kills the server after so
-   * many acknowledgements, or stops by itself once a few hundred are through. Returns the first id
-   * of which not every one before was acknowledged.
+   * Adds 1 with the ids from {@code next} on, from several clients, and kills the server after a
+   * number of acknowledgements, or stops after a few hundred. Returns the first unacknowledged id.
    */
   private static long load(QuipuProcess server, long next, long lives) throws Exception {
     int span = 400;
@@ -114,7 +113,7 @@ final class ServerIT {
       assertEquals(200, response.statusCode(), response.body());
       return true;
     } catch (IOException e) {
-      return false; // the server is dead: asked again of the next one
+      return false; // the server is dead: repeated at the next one
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
@@ -130,7 +129,7 @@ final class ServerIT {
   }
 
   @Test
-  void viewsEqualWhatSortSaysThoughTheImportIsKilledAndRunTwice() throws Exception {
+  void viewsAreExactAfterAKilledAndRepeatedImport() throws Exception {
     Path log = temporary.resolve("access.log");
     writeLog(log, 60_000);
     String data = temporary.resolve("data").toString();
@@ -138,7 +137,7 @@ final class ServerIT {
     String[] arguments = {
       "import", "--json", "--data", data, "--format", "combined-log", log.toString()
     };
-    // It gets half of the log and waits for the rest: so it has counted, and has not ended.
+    // It reads half of the log and waits for the rest, so it is running and has counted.
     Process killed =
         QuipuProcess.run(out, "import", "--json", "--data", data, "--format", "combined-log", "-");
     try (OutputStream in = killed.getOutputStream()) {
@@ -174,7 +173,7 @@ final class ServerIT {
   }
 
   @Test
-  void anImportThatIsToldToStopEndsInOrder() throws Exception {
+  void anImportStopsGracefully() throws Exception {
     Path log = temporary.resolve("access.log");
     writeLog(log, 20_000);
     String data = temporary.resolve("data").toString();
@@ -186,13 +185,13 @@ final class ServerIT {
       in.flush();
       Path segment = temporary.resolve("data/log/0000000000000001.log");
       Progress.await("frames", () -> !stopped.isAlive() || hasFrames(segment));
-      stopped.toHandle().destroy(); // SIGTERM; more lines come, of which it looks at the first
+      stopped.toHandle().destroy(); // SIGTERM; it notices at the next line
       while (!stopped.waitFor(10, TimeUnit.MILLISECONDS)) {
         in.write('\n');
         in.flush();
       }
     } catch (IOException itHangsUp) {
-      // as it should
+      // expected
     }
     assertEquals(143, stopped.waitFor());
     assertEquals("", Files.readString(out), "it ended before it was stopped");
@@ -202,7 +201,7 @@ final class ServerIT {
   }
 
   @Test
-  void aServerOverShardsKeepsTheirFloorAndShowsOneCounter() throws Exception {
+  void aShardedServerKeepsTheFloorAndShowsOneCounter() throws Exception {
     try (QuipuProcess server =
         QuipuProcess.serve(
             temporary.resolve("out"), "--store", "memory:", "--shards", "8", "--floor", "0")) {
@@ -237,7 +236,7 @@ final class ServerIT {
     assertEquals(1, QuipuProcess.run(full, "export", "--data", data).waitFor());
   }
 
-  /** Whether the log, which was full of zeros, has got well beyond its first group. */
+  /** Returns whether the preallocated log has grown well beyond its first group. */
   private static boolean hasFrames(Path segment) throws IOException {
     if (!Files.exists(segment)) {
       return false;
@@ -253,7 +252,7 @@ final class ServerIT {
     }
   }
 
-  /** A log with pages, times and clients of which many come together more than once. */
+  /** Writes an access log with many duplicates of page, time and client. */
   private static void writeLog(Path log, int lines) throws IOException {
     RandomGenerator random = Randomness.seeded(7);
     try (var out = Files.newBufferedWriter(log)) {
@@ -266,7 +265,7 @@ final class ServerIT {
     }
   }
 
-  /** Views per page by other means: lines of count and page. */
+  /** Computes the views per page independently: lines of count and page. */
   private static List<String> truth(Path log) throws IOException, InterruptedException {
     Process process =
         new ProcessBuilder(

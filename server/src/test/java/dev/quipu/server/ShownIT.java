@@ -51,9 +51,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Views (in a soak a million) of a thousand pages on two real memcached servers, which are killed
- * three times, and a process that writes back, which is killed as well: what is durable is within
- * the bound, or exact, and every reader was told so.
+ * Counts views (a million in a soak) of a thousand pages on two real memcached servers, which are
+ * killed three times, with a write-back process that is killed as well: durable values are exact or
+ * within the bound, and every read stated its bounds.
  */
 final class ShownIT {
   private static final int VIEWS = Soak.size(200_000, 1_000_000);
@@ -64,7 +64,7 @@ final class ShownIT {
   private static final List<Integer> KILLS = List.of(VIEWS / 5, VIEWS / 2, VIEWS * 4 / 5);
   private static final int READS_MIN = 1_000;
   private static final int FAILURES_BEFORE_RESTART = 200;
-  private static final int VIEWS_BEFORE_RESTART = VIEWS / 20; // if nothing fails
+  private static final int VIEWS_BEFORE_RESTART = VIEWS / 20; // without failures
   private static final Duration WINDOW = Duration.ofHours(24);
   private static final Duration LOOK = Duration.ofMillis(2);
   private static final Duration PAUSE = Duration.ofMillis(20);
@@ -96,7 +96,7 @@ final class ShownIT {
         .formatted(caches.get(0).port(), caches.get(1).port());
   }
 
-  /** What clients began, what was answered, and what they do not know, by page. */
+  /** Views started, acknowledged and unknown, by page. */
   private static final class Ledger {
     final AtomicLongArray begun = new AtomicLongArray(PAGES);
     final AtomicLongArray answered = new AtomicLongArray(PAGES);
@@ -119,7 +119,7 @@ final class ShownIT {
     return "page/" + page;
   }
 
-  /** Views a page once, so that it counts or nobody knows. */
+  /** Views a page once until the view is counted or its outcome is unknown. */
   private void view(DisplayCounters views, int page) throws InterruptedException {
     ledger.begun.incrementAndGet(page);
     while (true) {
@@ -133,7 +133,7 @@ final class ShownIT {
           ledger.unknown.incrementAndGet(page);
           return;
         }
-        Clock.system().sleep(PAUSE); // not counted: the browser tries again
+        Clock.system().sleep(PAUSE); // not counted: the browser retries
       }
     }
   }
@@ -145,7 +145,7 @@ final class ShownIT {
     }
   }
 
-  /** Reads pages as long as they are viewed, and often enough; holds the answers to the ledger. */
+  /** Reads pages while they are viewed and compares the results with the ledger. */
   private void read(DisplayCounters views, long seed) throws InterruptedException {
     RandomGenerator random = Randomness.seeded(seed);
     while (ledger.done.get() <= VIEWS || ledger.reads.get() < READS_MIN) {
@@ -165,14 +165,14 @@ final class ShownIT {
   }
 
   private void check(int page, DisplayReading reading, long before, long after, long start) {
-    boolean old = reading.asOf().toEpochMilli() < start; // then more may have come since
+    boolean old = reading.asOf().toEpochMilli() < start; // then views may have been added since
     if (reading.low() > after || (!old && reading.high() < before)) {
       ledger.wrong.add(
           "page %d: %s, but %d were answered and %d begun".formatted(page, reading, before, after));
     }
   }
 
-  /** Runs the load, and kills at the appointed numbers of views. */
+  /** Runs the load and kills at given numbers of views. */
   private void run(List<DisplayCounters> frontEnds, List<Runnable> accidents) throws Exception {
     Progress shown = new Progress("views and reads", () -> ledger.done.get() + ledger.reads.get());
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -223,7 +223,7 @@ final class ShownIT {
   }
 
   @Test
-  void cacheFirstLosesNoMoreThanItTells() throws Exception {
+  void cacheFirstLosesNoMoreThanItsBounds() throws Exception {
     try (RedisServer redis = RedisServer.startDurable()) {
       String store = "redis://127.0.0.1:" + redis.port();
       List<QuipuProcess> writers = new CopyOnWriteArrayList<>(List.of(writeBack(store)));
@@ -239,7 +239,7 @@ final class ShownIT {
         Runnable nothing = () -> {};
         run(frontEnds, List.of(nothing, () -> killWriteBack(writers, store), nothing));
         Progress.await("start of the second write-back", () -> writers.size() == 2);
-        writers.getLast().process().destroy(); // SIGTERM: it writes back a last time
+        writers.getLast().process().destroy(); // SIGTERM: it writes back a final time
         writers.getLast().process().onExit().join();
         checkBounds(opened.get(0), opened.get(1));
       } finally {
@@ -270,7 +270,7 @@ final class ShownIT {
         "0.2s");
   }
 
-  /** Kills it while it writes; the next can start only when all caches are there again. */
+  /** Kills the write-back; its successor can start only when all caches are available. */
   private void killWriteBack(List<QuipuProcess> writers, String store) {
     writers.getLast().close();
     Thread.ofVirtual()
@@ -279,7 +279,7 @@ final class ShownIT {
             try {
               writers.add(writeBack(store));
             } catch (Exception e) {
-              // a cache is away
+              // a cache is unavailable
             }
           }
         });
@@ -292,7 +292,7 @@ final class ShownIT {
     long mayBeLost = 0;
     for (int page = 0; page < PAGES; page++) {
       DisplayReading reading = views.read(name(page)).orElseThrow();
-      long told = reading.high() - reading.value();
+      long uncertainty = reading.high() - reading.value();
       long is = counters.read(name(page)).map(Reading::value).orElse(0L);
       long answered = ledger.answered.get(page);
       long unknown = ledger.unknown.get(page);
@@ -300,15 +300,15 @@ final class ShownIT {
           "page %d: durable %d, answered %d, unknown %d, %s"
               .formatted(page, is, answered, unknown, reading);
       assertTrue(is <= answered + unknown, all);
-      assertTrue(is >= answered - told, all);
-      assertTrue(told <= (long) KILLS.size() * UNFLUSHED_MAX, all);
+      assertTrue(is >= answered - uncertainty, all);
+      assertTrue(uncertainty <= (long) KILLS.size() * UNFLUSHED_MAX, all);
       held += is;
-      mayBeLost += told;
+      mayBeLost += uncertainty;
     }
     long answered = Ledger.sum(ledger.answered);
-    assertTrue(held < answered, "nothing was lost, so nothing was proved");
+    assertTrue(held < answered, "nothing was lost, so this run is void");
     System.out.printf(
-        "ShownIT: cache first: %d views answered, %d unknown, %d durable, %d lost, at most %d told,"
+        "ShownIT: cache first: %d views answered, %d unknown, %d durable, %d lost, bounded by %d,"
             + " %d reads%n",
         answered, Ledger.sum(ledger.unknown), held, answered - held, mayBeLost, ledger.reads.get());
   }
@@ -374,7 +374,7 @@ final class ShownIT {
     return problem.path("type").asString("").replace("/problems/", "");
   }
 
-  /** Posts, or gets if there is no body. */
+  /** Sends a POST, or a GET without a body. */
   private static JsonNode ask(
       QuipuProcess server, String path, @Nullable String body, String... headers) throws Exception {
     HttpRequest.Builder request = HttpRequest.newBuilder(server.uri().resolve(path));

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Servers on SimpleDB, as users run them: {@code quipu simpledb-local} with replicas that lag and
- * one reply in twenty lost, and servers that are killed.
+ * Servers on SimpleDB: {@code quipu simpledb-local} with lagging replicas and one reply in twenty
+ * lost, and servers that are killed.
  */
 final class SimpleDbIT {
   private static final int CLIENTS = 8;
@@ -52,9 +52,9 @@ final class SimpleDbIT {
     return "simpledb://key:secret@us-east-1/one,two?endpoint=" + db.uri();
   }
 
-  /** By the hit log, which is what a server picks there: a server dies, the count is exact. */
+  /** With the hit log, the default technique there, the count stays exact when a server dies. */
   @Test
-  void withIdsItIsExactThoughAServerIsKilled() throws Exception {
+  void withIdsCountsAreExactAfterAKill() throws Exception {
     try (QuipuProcess db = simpleDb()) {
       List<QuipuProcess> first = new CopyOnWriteArrayList<>(List.of(serve(db)));
       try (QuipuProcess second = serve(db);
@@ -72,7 +72,7 @@ final class SimpleDbIT {
                   String id = "request-" + number;
                   boolean toFirst = number % 2 == 0;
                   while (!add(toFirst ? first.getFirst() : second, Optional.of(id))) {
-                    // unknown, or its server is gone: the same request once more
+                    // unknown, or its server died: repeat the same request
                   }
                 }
                 return null;
@@ -93,7 +93,7 @@ final class SimpleDbIT {
     }
   }
 
-  /** Nothing is written before the record is. */
+  /** Nothing is written before the record. */
   @Test
   void theFirstStartOnAnEmptyStoreWarnsOfNoClock() throws Exception {
     try (QuipuProcess db = QuipuProcess.simpleDb(temporary.resolve("db"));
@@ -104,7 +104,7 @@ final class SimpleDbIT {
     }
   }
 
-  /** By the version tree: no ids, so an unknown add is not repeated, and may count. */
+  /** With the version tree, which has no ids, an unknown add is not repeated and may count. */
   @Test
   void aTreeIsDrawn() throws Exception {
     try (QuipuProcess db = simpleDb();
@@ -136,7 +136,7 @@ final class SimpleDbIT {
     return new Ran(process.waitFor(), Files.readString(out));
   }
 
-  /** Whether it was done; false if that is not known. */
+  /** Returns whether the add was applied; false if its outcome is unknown. */
   private boolean add(QuipuProcess server, Optional<String> id) throws Exception {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(at(server, "/add"))

@@ -9,19 +9,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What clients of a stock began and heard. */
+/** The requests and outcomes of the clients of a stock. */
 final class StockBook {
   private final Map<String, Request> requests = new HashMap<>();
   private final Map<Integer, Integer> answered = new HashMap<>();
   private final List<String> wrong = new ArrayList<>();
 
-  /** One request, over all clients that made it. */
+  /** One request, with all its attempts. */
   private static final class Request {
     final long amount;
     final long begunMillis;
     int applied;
     int replayed;
-    final List<long[]> rejections = new ArrayList<>(); // when, and of how many pieces
+    final List<long[]> rejections = new ArrayList<>(); // time and pieces
 
     Request(long amount, long begunMillis) {
       this.amount = amount;
@@ -33,7 +33,7 @@ final class StockBook {
     }
   }
 
-  /** Takes one line of a client. */
+  /** Records an output line of a client. */
   synchronized void note(String line) {
     String[] words = line.split(" ", -1);
     String key = words[1] + " " + words[2];
@@ -56,12 +56,12 @@ final class StockBook {
     }
   }
 
-  /** The first request of a client that was not answered. */
+  /** Returns the first unanswered request of a client. */
   synchronized int from(int client) {
     return answered.getOrDefault(client, 0);
   }
 
-  /** How many requests have an answer. */
+  /** Returns the number of answered requests. */
   synchronized long answered() {
     return answered.values().stream().mapToLong(each -> each).sum();
   }
@@ -74,14 +74,14 @@ final class StockBook {
     return requests.values().stream().mapToLong(each -> each.rejections.size()).sum();
   }
 
-  /** What was sold; each request once, and none rejected that there was room for. */
+  /** Returns the pieces sold; checks that each request counts once and no rejection was wrong. */
   synchronized long check(long stock) {
-    assertEquals(List.of(), wrong, "answered without having begun, or rejected after it was sold");
+    assertEquals(List.of(), wrong, "answered without a request, or rejected after it was applied");
     TreeMap<Long, Long> begun = new TreeMap<>();
     long sold = 0;
     for (Map.Entry<String, Request> each : requests.entrySet()) {
       Request request = each.getValue();
-      assertTrue(request.applied <= 1, "just applied more than once: " + each.getKey());
+      assertTrue(request.applied <= 1, "applied more than once: " + each.getKey());
       if (request.isSold()) {
         sold += request.amount;
         begun.merge(request.begunMillis, request.amount, Long::sum);
@@ -95,12 +95,14 @@ final class StockBook {
     }
     for (Map.Entry<String, Request> each : requests.entrySet()) {
       for (long[] rejection : each.getValue().rejections) {
-        assertTrue(rejection[1] < each.getValue().amount, "rejected with room: " + each.getKey());
+        assertTrue(
+            rejection[1] < each.getValue().amount,
+            "rejected although the stock sufficed: " + each.getKey());
         Map.Entry<Long, Long> until = soldUntil.floorEntry(rejection[0]);
         long least = stock - (until == null ? 0 : until.getValue());
         assertTrue(
             least < each.getValue().amount,
-            "rejected while at least %d were there: %s".formatted(least, each.getKey()));
+            "rejected while at least %d were left: %s".formatted(least, each.getKey()));
       }
     }
     assertEquals(0, requests.values().stream().filter(StockBook::isOpen).count(), "unanswered");

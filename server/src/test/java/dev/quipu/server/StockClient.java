@@ -19,13 +19,13 @@ import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
 /**
- * One client that buys from a stock, in the process of a test or in one of its own, where it may be
- * killed. It tells what it begins and what it hears, a line each.
+ * A client that buys from a stock, in the test process or in a separate one that may be killed. It
+ * prints a line for each request and each outcome.
  *
- * @param number which one
- * @param requests how many it has to make
- * @param amountMax most pieces in one request; the least is one, which is what the last fifth of
- *     the requests want, so that nothing is left
+ * @param number number of the client
+ * @param requests number of requests to make
+ * @param amountMax maximum pieces per request; the last fifth of the requests buy one piece each,
+ *     so that nothing is left
  */
 record StockClient(int number, int requests, int amountMax) {
   static final String COUNTER = "stock";
@@ -39,7 +39,7 @@ record StockClient(int number, int requests, int amountMax) {
     return new Sharded(store, new MarkerItem(store), SHARDS);
   }
 
-  /** Arguments: the store, requests, most pieces, and NUMBER:FROM of each client. */
+  /** Runs clients; arguments: store, requests, maximum pieces, and NUMBER:FROM of each client. */
   public static void main(String[] args) throws InterruptedException {
     try (StoreDriver driver = StoreProvider.open(args[0])) {
       Counters counters = open(driver);
@@ -59,28 +59,28 @@ record StockClient(int number, int requests, int amountMax) {
   }
 
   private static void print(String line) {
-    System.out.print(line + "\n"); // one write, so that a kill leaves whole lines
+    System.out.print(line + "\n"); // one write, so that a kill leaves complete lines
     System.out.flush();
   }
 
-  /** Makes the requests from this one on, until all are made or the thread is interrupted. */
-  void run(Counters counters, int from, Consumer<String> told) {
+  /** Makes requests, starting from one, until all are made or the thread is interrupted. */
+  void run(Counters counters, int from, Consumer<String> log) {
     for (int request = from; request < requests; request++) {
       SplittableRandom random = new SplittableRandom(1_000_003L * number + request);
       long amount = request < requests - requests / 5 ? random.nextLong(1, amountMax + 1L) : 1;
-      if (!buy(counters, request, amount, told)) {
+      if (!buy(counters, request, amount, log)) {
         return;
       }
-      if (random.nextDouble() < REPLAYS && !buy(counters, request, amount, told)) {
+      if (random.nextDouble() < REPLAYS && !buy(counters, request, amount, log)) {
         return;
       }
     }
   }
 
-  /** Whether it was answered; else the client is dead. */
-  private boolean buy(Counters counters, int request, long amount, Consumer<String> told) {
+  /** Returns whether the request was answered; if not, the client was killed. */
+  private boolean buy(Counters counters, int request, long amount, Consumer<String> log) {
     String what = number + " " + request + " " + amount + " ";
-    told.accept("begins " + what + Clock.system().epochMillis());
+    log.accept("begins " + what + Clock.system().epochMillis());
     RequestId id = RequestId.of("client " + number + " request " + request);
     for (int i = 0; i < TRIES_MAX; i++) {
       try {
@@ -88,7 +88,7 @@ record StockClient(int number, int requests, int amountMax) {
         if (Thread.currentThread().isInterrupted()) {
           return false;
         }
-        told.accept("hears " + what + Clock.system().epochMillis() + " " + word(answer));
+        log.accept("receives " + what + Clock.system().epochMillis() + " " + word(answer));
         return true;
       } catch (QuipuException e) {
         if (!e.reason().isTemporary()) {

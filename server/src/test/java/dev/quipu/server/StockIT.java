@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A stock over 16 shards, and ten times the demand. Every fifth request is repeated, and clients
- * are killed all the time; another takes over what each had begun. All is sold, no piece twice, and
- * nobody is rejected while there is enough.
+ * A stock over 16 shards with ten times the demand. Every fifth request is repeated, and clients
+ * are killed continuously and succeeded by others: all pieces are sold, none twice, and no request
+ * is rejected while the stock suffices.
  */
 final class StockIT {
   private static final long STOCK = Soak.size(20_000, 100_000);
@@ -66,7 +66,7 @@ final class StockIT {
     }
   }
 
-  /** In one process, as the engine is: a client that is killed is a thread that is interrupted. */
+  /** The engine runs in one process, so clients are threads and interrupted instead of killed. */
   @Test
   void onTheEngine() throws Exception {
     int amountMax = 3;
@@ -103,7 +103,7 @@ final class StockIT {
     return new StockClient(number, requests(amountMax), amountMax);
   }
 
-  /** So many for each client that all together want ten times the stock. */
+  /** Returns the maximum pieces per request so that the demand is ten times the stock. */
   private static int requests(int amountMax) {
     return (int) (10 * STOCK * 2 / (1 + amountMax) / CLIENTS);
   }
@@ -133,14 +133,14 @@ final class StockIT {
   }
 
   /**
-   * How many requests are answered before a kill: all kills come in the first half, so that even
-   * clients that were slow have much left to do.
+   * Returns the number of answered requests before a kill: all kills happen in the first half, so
+   * that slow clients still have work left.
    */
   private static long answersBefore(int kill, int amountMax) {
     return (long) CLIENTS * requests(amountMax) * (kill + 1) / (2L * KILLS);
   }
 
-  /** A process with several clients. */
+  /** A process of several clients. */
   private static ClientProcess start(String uri, int number, int amountMax, StockBook book)
       throws IOException {
     List<String> arguments = new ArrayList<>();

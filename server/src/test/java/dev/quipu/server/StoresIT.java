@@ -42,9 +42,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Several servers on one store at once, as users run them, behind a wire that loses the reply to
- * every twentieth write. With request ids the count is exact; without, it drifts by what the
- * proxy's books say, neither more nor less.
+ * Several servers on one store whose replies to every twentieth write are lost. With request ids
+ * the count is exact; without, it drifts by exactly the amount recorded by the proxy.
  */
 final class StoresIT {
   private static final int SERVERS = 3;
@@ -157,7 +156,7 @@ final class StoresIT {
     return servers;
   }
 
-  /** All adds, each until it is known to be done; returns how many had to be repeated. */
+  /** Sends all adds, each until it is known to be applied; returns the number of repeats. */
   private static long load(List<QuipuProcess> servers, boolean hasIds) throws Exception {
     try (HttpClient client = HttpClient.newHttpClient();
         ExecutorService executor = Executors.newFixedThreadPool(CLIENTS)) {
@@ -184,7 +183,7 @@ final class StoresIT {
     }
   }
 
-  /** Whether it was done; false if that is not known, or it was not. */
+  /** Returns whether the add was applied; false if it was not or the outcome is unknown. */
   private static boolean add(HttpClient client, URI server, Optional<String> id) throws Exception {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(server.resolve("/v1/counters/" + COUNTER + "/add"))
@@ -244,7 +243,7 @@ final class StoresIT {
     }
   }
 
-  /** A server finds what another left, after both are gone. */
+  /** A server finds the values of another after both have stopped. */
   @Test
   void aStoreOutlivesItsServers() throws Exception {
     try (RedisServer store = RedisServer.startDurable()) {

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The rules of style that a test can read from the tree. */
+/** The rules of style that can be checked automatically. */
 final class TidyTest {
   private static final int FILE_LINES_MAX = 500;
   private static final int TEST_FILE_LINES_MAX = 600;
@@ -41,7 +41,7 @@ final class TidyTest {
     }
   }
 
-  /** Looks at each line of each file, and collects what is wrong with it. */
+  /** Checks each line of each file and collects the violations. */
   private interface Look {
     boolean isWrong(Path file, String line);
   }
@@ -77,7 +77,7 @@ final class TidyTest {
 
   @Test
   void linesAreShort() throws IOException {
-    // The formatter leaves long texts alone; so does this.
+    // Like the formatter, this ignores long texts.
     noLine(".*\\.java", (file, line) -> line.length() > COLUMNS_MAX && !line.contains("\""));
   }
 

@@ -17,7 +17,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A program that is told lines and says lines; it must say something, or end, now and then. */
+/** A line-based interactive process that must produce output, or exit, regularly. */
 public final class ToolProcess implements AutoCloseable {
   private final Process process;
   private final BlockingQueue<Optional<String>> coming = new LinkedBlockingQueue<>();
@@ -27,7 +27,7 @@ public final class ToolProcess implements AutoCloseable {
     this.process = process;
   }
 
-  /** Starts it; what it says on standard error counts as said too. */
+  /** Starts a process; its standard error is merged into its output. */
   public static ToolProcess start(Path directory, List<String> command) throws IOException {
     ToolProcess tool =
         new ToolProcess(
@@ -50,14 +50,14 @@ public final class ToolProcess implements AutoCloseable {
     coming.add(Optional.empty());
   }
 
-  /** Tells it something. */
-  public void tell(String text) {
+  /** Writes to its standard input. */
+  public void send(String text) {
     try {
       Writer to = process.outputWriter(StandardCharsets.UTF_8);
       to.write(text);
       to.flush();
     } catch (IOException e) {
-      throw new UncheckedIOException("it said " + said, e);
+      throw new UncheckedIOException("output: " + said, e);
     }
   }
 
@@ -65,23 +65,23 @@ public final class ToolProcess implements AutoCloseable {
     Optional<String> line = coming.poll(Progress.STALL_MAX.toMillis(), TimeUnit.MILLISECONDS);
     if (line == null) {
       close();
-      return fail("it said nothing for %s, and before: %s".formatted(Progress.STALL_MAX, said));
+      return fail("no output for %s; before: %s".formatted(Progress.STALL_MAX, said));
     }
     line.ifPresent(said::add);
     return line.isPresent();
   }
 
-  /** Waits until it has said this line. */
+  /** Waits for an output line. */
   public void awaitLine(String line) throws InterruptedException {
     while (takes()) {
       if (said.getLast().equals(line)) {
         return;
       }
     }
-    fail("it ended without '%s', and had said %s".formatted(line, said));
+    fail("it ended without '%s'; output: %s".formatted(line, said));
   }
 
-  /** Tells it that no more comes, waits for its end, and gives all it said. */
+  /** Closes its input, waits for its exit and returns its output. */
   public List<String> await(int exit) throws InterruptedException, IOException {
     process.outputWriter(StandardCharsets.UTF_8).close();
     while (takes()) {
@@ -91,7 +91,7 @@ public final class ToolProcess implements AutoCloseable {
     return said;
   }
 
-  /** By its handle: the process itself would close the stream that is still to be read. */
+  /** Kills through the handle: the process object would close the unread stream. */
   @Override
   public void close() {
     process.toHandle().destroyForcibly();

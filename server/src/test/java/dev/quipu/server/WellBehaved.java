@@ -19,22 +19,20 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of one port that adds under request ids and reads, one at a time. What is rejected for
- * now, or lost with its connection, it repeats under the same id, for as long as its deadline.
+ * A client of one port that adds with request ids and reads, one at a time. Temporary rejections
+ * and lost connections are retried with the same id until the deadline.
  */
 final class WellBehaved {
   static final int COUNTERS = 10;
 
-  /**
-   * Within which each call is to be served; what a user waits for is measured on a quiet machine.
-   */
+  /** The deadline of each call; generous, since latency is measured on a quiet machine. */
   private static final Duration DEADLINE =
       Duration.ofSeconds(Integer.getInteger("attack.deadline", 60));
 
   private static final Duration BETWEEN = Duration.ofMillis(5);
   private static final Duration BEFORE_REPEAT = Duration.ofMillis(50);
 
-  /** The protocol that it speaks. */
+  /** The protocol of the client. */
   enum Protocol {
     HTTP,
     RESP,
@@ -51,7 +49,7 @@ final class WellBehaved {
   private long mostNanos;
   private int reads;
   private int repeats;
-  private volatile int adds; // read by others while it goes on
+  private volatile int adds; // read by other threads
 
   WellBehaved(Protocol protocol, int port) {
     this.protocol = protocol;
@@ -80,7 +78,7 @@ final class WellBehaved {
     }
   }
 
-  /** Repeats what is unknown at another port, after a restart, until all is known. */
+  /** Repeats unknown requests on another port after a restart, until all outcomes are known. */
   void settle(int at) {
     port = at;
     for (int number : List.copyOf(unknown)) {
@@ -89,12 +87,12 @@ final class WellBehaved {
         acknowledged.add(number);
       }
     }
-    for (int number : acknowledged.stream().limit(50).toList()) { // replays count nothing
+    for (int number : acknowledged.stream().limit(50).toList()) { // replays do not count
       serve(addition(number));
     }
   }
 
-  /** Compares each counter with what was acknowledged; empty if all are right. */
+  /** Compares each counter with the acknowledged adds; empty if all are exact. */
   List<String> differences() {
     List<String> differences = new ArrayList<>();
     for (int i = 0; i < COUNTERS; i++) {
@@ -110,7 +108,7 @@ final class WellBehaved {
     return differences;
   }
 
-  /** What was not served within the deadline; empty if all was. */
+  /** Returns the calls that missed the deadline. */
   List<String> complaints() {
     return complaints;
   }
@@ -156,7 +154,7 @@ final class WellBehaved {
     };
   }
 
-  /** Asks until it is served; returns null, and complains, if that takes too long. */
+  /** Retries until served; records a complaint and returns null after the deadline. */
   private @Nullable String serve(String request) {
     Clock clock = Clock.system();
     long start = clock.nanoTime();

@@ -1,22 +1,20 @@
 package dev.quipu.server.memcache;
 
-import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.protocol.StoredText;
 import java.nio.charset.StandardCharsets;
-import java.util.Optional;
 import java.util.OptionalLong;
 
 /*
- * A number without flags, written as a number is, is a counter, and the same counter on every port.
- * Anything else is a text in a counter's place.
+ * A canonical decimal number without flags is a counter, the same on every port. Anything else is a
+ * text in place of a counter.
  *
- * memcached counts without a sign, from 0 to 2^64 - 1, and then from 0 again. Counters have a sign,
- * and never begin again. So in a namespace that is declared unsigned, the 64 bits of a counter are
- * read as memcached would, and wrap; everywhere else a counter is from 0 to 2^63 - 1 on this port:
- * what would leave that is rejected, and one below 0 can be read, and not counted.
+ * Counters of memcached are unsigned and wrap at 2^64; counters of the engine are signed and never
+ * wrap. In a namespace that is declared unsigned, the 64 bits of a counter are interpreted as in
+ * memcached and wrap. Everywhere else a counter ranges from 0 to 2^63 - 1 on this port: increments
+ * beyond are rejected, and negative counters are read-only.
  */
 
-/** What is under a key, as memcached sees it. */
+/** The value of a key in terms of memcached. */
 final class Entry {
   private static final int DIGITS_MAX = 20;
 
@@ -30,47 +28,29 @@ final class Entry {
     this.text = text;
   }
 
-  /** What is under a key; empty for nothing. */
-  static Optional<Entry> read(CounterAccess turn, String key, boolean isUnsigned) {
-    OptionalLong number = turn.get(key);
-    if (number.isPresent()) {
-      return Optional.of(new Entry(isUnsigned, number, new byte[0]));
-    }
-    byte[] text = turn.text(key);
-    return text == null
-        ? Optional.empty()
-        : Optional.of(new Entry(isUnsigned, OptionalLong.empty(), text));
+  /** Creates the entry of a text, encoded as {@link StoredText}. */
+  static Entry ofText(byte[] text, boolean isUnsigned) {
+    return new Entry(isUnsigned, OptionalLong.empty(), text);
   }
 
-  /** A counter. */
+  /** Creates the entry of a counter. */
   static Entry ofCounter(long bits, boolean isUnsigned) {
     return new Entry(isUnsigned, OptionalLong.of(bits), new byte[0]);
   }
 
-  /** Whether it is a counter. */
+  /** Returns whether it is a counter. */
   boolean isCounter() {
     return number.isPresent();
   }
 
-  /** The counter's 64 bits. */
+  /** Returns the 64 bits of the counter. */
   long bits() {
     return number.orElseThrow();
   }
 
-  /** Whether it was begun by {@code mg} with N, and nothing was stored since. */
-  boolean isBegun() {
-    return !isCounter() && StoredText.isBegun(text);
-  }
-
-  /** An empty text that {@code mg} with N begins. */
-  static Entry begun(boolean isUnsigned) {
-    return new Entry(isUnsigned, OptionalLong.empty(), StoredText.ofBegun());
-  }
-
-  /** Puts this under a key, with an expiry in milliseconds since 1970, or 0 for none. */
-  void put(CounterAccess turn, String key, long expiresAt) {
-    turn.setText(key, text);
-    turn.expire(key, expiresAt);
+  /** Returns whether it is a placeholder of {@code mg} with N that was not stored to since. */
+  boolean isPlaceholder() {
+    return !isCounter() && StoredText.isPlaceholder(text);
   }
 
   int flags() {
@@ -78,36 +58,16 @@ final class Entry {
   }
 
   byte[] content() {
-    return isCounter()
-        ? digits(bits(), isUnsigned).getBytes(StandardCharsets.ISO_8859_1)
-        : StoredText.content(text);
-  }
-
-  /** A counter, written out. */
-  static String digits(long bits, boolean isUnsigned) {
-    return isUnsigned ? Long.toUnsignedString(bits) : Long.toString(bits);
-  }
-
-  /** Puts something under a key, with an expiry in milliseconds since 1970, or 0 for none. */
-  static void write(
-      CounterAccess turn,
-      String key,
-      boolean isUnsigned,
-      int flags,
-      byte[] content,
-      long expiresAt) {
-    OptionalLong number = flags == 0 ? number(content, isUnsigned) : OptionalLong.empty();
-    if (number.isPresent()) {
-      turn.set(key, number.getAsLong());
-    } else {
-      turn.setText(key, StoredText.of(flags, content));
+    if (!isCounter()) {
+      return StoredText.content(text);
     }
-    turn.expire(key, expiresAt);
+    String digits = isUnsigned ? Long.toUnsignedString(bits()) : Long.toString(bits());
+    return digits.getBytes(StandardCharsets.ISO_8859_1);
   }
 
   /**
-   * The number that memcached reads in a text: blanks and a plus may come before it, and anything
-   * after a blank; empty if there is none.
+   * Parses a number as leniently as memcached: whitespace and a plus sign may precede it, and
+   * anything may follow after whitespace; empty if there is none.
    */
   static OptionalLong lenient(byte[] content) {
     int at = 0;
@@ -136,7 +96,7 @@ final class Entry {
     return each == ' ' || (each >= '\t' && each <= '\r');
   }
 
-  /** The number that is written so, and not in any other way; empty if there is none. */
+  /** Parses a canonical decimal number; empty if it is anything else. */
   static OptionalLong number(byte[] content, boolean isUnsigned) {
     if (content.length == 0
         || content.length > DIGITS_MAX

@@ -6,9 +6,9 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** The words of a command's line. */
+/** The words of a command line. */
 final class Line {
-  /** Longest key, in bytes, as memcached has it. */
+  /** Maximum length of a key in bytes, as in memcached. */
   static final int KEY_BYTES_MAX = 250;
 
   static final String BAD_FORMAT = "CLIENT_ERROR bad command line format";
@@ -18,7 +18,7 @@ final class Line {
   private int[] starts = new int[8];
   private int size;
 
-  /** A command cannot be done; the message is the answer. */
+  /** A command was rejected; the message is the reply. */
   static final class Rejected extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -27,7 +27,7 @@ final class Line {
     }
   }
 
-  /** Takes a line apart, which is without its end. */
+  /** Splits a line, given without its line end. */
   Line(byte[] bytes) {
     this.bytes = bytes;
     int at = 0;
@@ -52,7 +52,7 @@ final class Line {
     ends[size++] = end;
   }
 
-  /** Words, the command among them. */
+  /** Returns the number of words, including the command. */
   int size() {
     return size;
   }
@@ -69,12 +69,12 @@ final class Line {
     return ends[index] - starts[index];
   }
 
-  /** A word for people to read: what is no UTF-8 is replaced. */
+  /** Returns a word as text; malformed UTF-8 is replaced. */
   String text(int index) {
     return new String(bytes, starts[index], length(index), StandardCharsets.UTF_8);
   }
 
-  /** The name of a counter. */
+  /** Returns a key. */
   String key(int index) {
     return key(Arrays.copyOfRange(bytes, starts[index], ends[index]));
   }
@@ -87,13 +87,13 @@ final class Line {
       String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(word)).toString();
       return Limits.checkText("key", text, KEY_BYTES_MAX);
     } catch (CharacterCodingException e) {
-      throw new Rejected("CLIENT_ERROR the key is not UTF-8, as names of counters are");
+      throw new Rejected("CLIENT_ERROR key is not valid UTF-8");
     } catch (IllegalArgumentException e) {
       throw new Rejected("CLIENT_ERROR " + e.getMessage());
     }
   }
 
-  /** A signed number. */
+  /** Parses a signed number; {@code otherwise} is the reply if it is malformed. */
   long number(int index, String otherwise) {
     try {
       return Long.parseLong(text(index));
@@ -102,7 +102,7 @@ final class Line {
     }
   }
 
-  /** A number from 0 on, of 64 bits. */
+  /** Parses an unsigned 64-bit number; {@code otherwise} is the reply if it is malformed. */
   long unsigned(int index, String otherwise) {
     return unsigned(text(index), otherwise);
   }
@@ -113,7 +113,7 @@ final class Line {
         return Long.parseUnsignedLong(word);
       }
     } catch (NumberFormatException e) {
-      // told below
+      // rejected below
     }
     throw new Rejected(otherwise);
   }

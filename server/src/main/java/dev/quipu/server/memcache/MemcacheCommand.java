@@ -1,44 +1,44 @@
 package dev.quipu.server.memcache;
 
 import dev.quipu.engine.CounterAccess;
+import dev.quipu.server.net.CommandHelp;
 import io.netty.buffer.ByteBuf;
 
 /**
- * One command in data: what drives its parsing and the reference page.
+ * The definition of a command: it drives parsing and the reference page.
  *
- * @param wordsMin least words of it, its name included
- * @param wordsMax most words, {@code noreply} not included
- * @param lengthAt the place of the word that tells how long its data is; 0 for none
- * @param knowsNoReply whether {@code noreply} may be its last word
- * @param usage its arguments
- * @param summary what it does
- * @param does does it
+ * @param wordsMin minimum number of words, including the name
+ * @param wordsMax maximum number of words, without {@code noreply}
+ * @param lengthAt index of the word with the length of the data; 0 if there is no data
+ * @param knowsNoReply whether {@code noreply} is accepted as the last word
  */
 record MemcacheCommand(
-    String name,
+    CommandHelp help,
     int wordsMin,
     int wordsMax,
     int lengthAt,
     boolean knowsNoReply,
-    String usage,
-    String summary,
-    Does does) {
-  /** Does a command, on a turn, and writes the answer. */
-  interface Does {
-    void run(CounterAccess turn, Request request, ByteBuf out);
+    Handler handler) {
+  /** Runs a command and writes the reply. */
+  interface Handler {
+    void run(CounterAccess counters, Request request, ByteBuf out);
   }
 
-  /** Whether a line of this command asks for no answer. */
+  String name() {
+    return help.name();
+  }
+
+  /** Returns whether a line of this command requests no reply. */
   boolean isQuiet(Line line) {
     return knowsNoReply && line.text(line.size() - 1).equals("noreply");
   }
 
-  /** Begins the definition of a command without data, which is always answered. */
+  /** Begins the definition of a command without data or {@code noreply}. */
   static Builder of(String name, String usage) {
     return new Builder(name, usage);
   }
 
-  /** A definition that ends with what the command does. */
+  /** Builds a definition; the handler completes it. */
   static final class Builder {
     private final String name;
     private final String usage;
@@ -64,8 +64,8 @@ record MemcacheCommand(
       return this;
     }
 
-    Builder dataLengthAt(int place) {
-      lengthAt = place;
+    Builder dataLengthAt(int index) {
+      lengthAt = index;
       return this;
     }
 
@@ -74,9 +74,10 @@ record MemcacheCommand(
       return this;
     }
 
-    MemcacheCommand runs(Does does) {
-      return new MemcacheCommand(
-          name, wordsMin, wordsMax, lengthAt, knowsNoReply, usage, summary, does);
+    MemcacheCommand runs(Handler handler) {
+      String arguments = usage + (knowsNoReply ? " [noreply]" : "");
+      CommandHelp help = new CommandHelp("memcached", name, arguments, summary);
+      return new MemcacheCommand(help, wordsMin, wordsMax, lengthAt, knowsNoReply, handler);
     }
   }
 }

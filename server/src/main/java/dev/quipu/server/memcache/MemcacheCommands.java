@@ -21,20 +21,20 @@ final class MemcacheCommands {
     all.addAll(ServerCommands.all());
     all.add(
         MemcacheCommand.of("quit", "")
-            .summary("Ends the connection.")
+            .summary("Closes the connection.")
             .words(1, 1)
-            .runs((turn, request, out) -> {}));
+            .runs((counters, request, out) -> {}));
     Map<String, MemcacheCommand> byName = new HashMap<>();
     all.forEach(each -> byName.put(each.name(), each));
     return byName;
   }
 
-  /** In order of name. */
+  /** Returns all commands, ordered by name. */
   static List<MemcacheCommand> all() {
     return ALL;
   }
 
-  /** The command of this name; null if there is none. */
+  /** Returns the command of this name; null if there is none. */
   static @Nullable MemcacheCommand find(String name) {
     return BY_NAME.get(name);
   }

@@ -21,9 +21,9 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The memcached protocol on one connection. */
+/** Decodes the memcached protocol on one connection. */
 final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
-  /** Longest line of a command. */
+  /** Maximum length of a command line. */
   static final int LINE_BYTES_MAX = 64 << 10;
 
   private static final VarHandle INT =
@@ -31,7 +31,7 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
   private static final int INCR = 0x696e6372;
   private static final int DECR = 0x64656372;
   private static final int GET = 0x67657420; // and a space
-  private static final int DIGITS_MAX = 17; // no overflow while they are read
+  private static final int DIGITS_MAX = 17; // cannot overflow
   private static final int BYTES_MIN = 8;
   private static final int BINARY_REQUEST = 0x80;
   private static final byte[] VALUE = ascii("VALUE ");
@@ -39,7 +39,7 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
   private static final byte[] END = ascii("END\r\n");
   private static final String OUT_OF_MEMORY = "SERVER_ERROR out of memory reading request";
 
-  /** What a long line holds while it waits, with its words: this many times its bytes. */
+  /** Memory held by a long line and its words, as a multiple of its length. */
   private static final int LINE_HELD_FACTOR = 4;
 
   private static final Line EMPTY = new Line(new byte[0]);
@@ -50,32 +50,32 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
   private boolean isAuthenticated;
   private boolean isEnding;
   private boolean hasBegun;
-  private @Nullable MemcacheCommand command; // whose data is awaited
+  private @Nullable MemcacheCommand command; // waiting for its data
   private Line line = EMPTY;
   private int length; // of the data
-  private long skipping; // data that is not wanted
+  private long skipping; // bytes of rejected data
 
   MemcacheDecoder(MemcacheState shared, ConnectionMemory memory) {
     this.memory = memory;
     this.shared = shared;
     this.isAuthenticated = shared.options().token().isEmpty();
-    shared.statistics().connected().incrementAndGet();
-    shared.statistics().accepted().increment();
+    shared.connected.incrementAndGet();
+    shared.accepted.increment();
   }
 
   private static byte[] ascii(String text) {
     return text.getBytes(StandardCharsets.ISO_8859_1);
   }
 
-  /** An answer that is known already. */
+  /** A reply that needs no commit. */
   private record FixedReply(String line) implements PendingCommand {
     @Override
-    public int bytesMax(CounterAccess turn) {
+    public int bytesMax(CounterAccess counters) {
       return 0;
     }
 
     @Override
-    public void run(CounterAccess turn, ByteBuf out) {
+    public void run(CounterAccess counters, ByteBuf out) {
       Request.line(out, line);
     }
 
@@ -97,18 +97,18 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     }
 
     @Override
-    public int bytesMax(CounterAccess turn) {
+    public int bytesMax(CounterAccess counters) {
       return Flush.bytesMax();
     }
 
     @Override
-    public void run(CounterAccess turn, ByteBuf out) {
+    public void run(CounterAccess counters, ByteBuf out) {
       String answer = "OK";
-      long changes = turn.changeCount();
+      long changes = counters.changeCount();
       try {
-        flush.part(turn);
+        flush.part(counters);
       } catch (RuntimeException e) {
-        PendingCommand.requireWhole(turn, changes, e);
+        PendingCommand.requireWhole(counters, changes, e);
         answer = Request.answer(NAME, e);
       }
       if (flush.isDone() && !isQuiet) {
@@ -167,10 +167,10 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
 
   @Override
   public void closed(Batch last) {
-    shared.statistics().connected().decrementAndGet();
+    shared.connected.decrementAndGet();
   }
 
-  /** Binary commands begin so: they are not spoken here, and their bytes mean nothing else. */
+  /** Returns whether the input starts with a binary command, which is not supported. */
   private boolean isBinary(ByteBuf in) {
     hasBegun = true;
     return (in.getByte(in.readerIndex()) & 0xff) == BINARY_REQUEST;
@@ -193,7 +193,7 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
       return data(waiting, in, batch);
     }
     if (isAuthenticated && takeFast(in, batch)) {
-      shared.statistics().commands().increment();
+      shared.commands.increment();
       return true;
     }
     int most = Math.min(in.readableBytes(), LINE_BYTES_MAX + 2);
@@ -215,12 +215,12 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     in.readBytes(bytes).skipBytes(1);
     boolean hasReturn = bytes.length > 0 && bytes[bytes.length - 1] == '\r';
     line = new Line(hasReturn ? Arrays.copyOf(bytes, bytes.length - 1) : bytes);
-    shared.statistics().commands().increment();
+    shared.commands.increment();
     take(batch);
     return true;
   }
 
-  /** Takes incr, decr, or get of one key, if it is wholly there and just so. */
+  /** Decodes incr, decr or get of one key, if it is complete and in its plain form. */
   private boolean takeFast(ByteBuf in, Batch batch) {
     int first = fastCommands.look(in, batch);
     byte[] bytes = fastCommands.window();
@@ -251,13 +251,13 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     }
     long delta = fastCommands.number(behindName + 1, end - behindName - 1);
     if (delta == 0) {
-      return false; // also what is no number
+      return false; // or a malformed number
     }
     fastCommands.add(from, length, verb == INCR ? delta : -delta, end + 2);
     return true;
   }
 
-  /** Where a word ends by a space or the end of the line; -1 if that has not come. */
+  /** Returns the end of a word; -1 if it is incomplete. */
   private int wordEnd(byte[] bytes, int from, int most) {
     int last = Math.min(fastCommands.end(), from + most + 1);
     for (int at = from; at < last; at++) {
@@ -304,7 +304,7 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     return new Request(found, new Line(all), new byte[0], shared, memory);
   }
 
-  /** What a command gets that has too few or too many words; what memcached says, where it does. */
+  /** Returns the reply to a wrong number of words; memcached's own reply where it has one. */
   private static String wrongCount(MemcacheCommand command, int words) {
     if (command.name().equals("ms") && words == 2) {
       return Line.BAD_FORMAT;
@@ -319,7 +319,7 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
   private void take(Batch batch) {
     String name = line.size() == 0 ? "" : line.text(0);
     MemcacheCommand found = MemcacheCommands.find(name);
-    // A page in a browser talks HTTP to this port, or means to do harm.
+    // A browser that sends HTTP to this port, possibly as an attack.
     boolean isHttp =
         name.equals("POST")
             || name.equals("Host:")
@@ -348,18 +348,20 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     }
   }
 
-  /** Removes everything at once: what is asked for at another time, or wrongly, is not done. */
+  /** Adds a flush; a delayed or malformed one is rejected. */
   private void flush(int words, boolean isQuiet, Batch batch) {
     try {
       boolean isNow = words == 1 || line.number(1, TextCommands.INVALID_TIME) <= 0;
       batch.add(
-          isNow ? new Flushing(isQuiet) : new FixedReply("CLIENT_ERROR flush_all takes no delay"));
+          isNow
+              ? new Flushing(isQuiet)
+              : new FixedReply("CLIENT_ERROR flush_all does not support a delay"));
     } catch (Rejected e) {
       batch.add(new FixedReply(String.valueOf(e.getMessage())));
     }
   }
 
-  /** Begins a command whose data follows. */
+  /** Begins a command that is followed by data. */
   private void begin(MemcacheCommand found, Batch batch) {
     long wanted;
     try {
@@ -386,7 +388,7 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     in.readBytes(data);
     command = null;
     if (in.getShort(in.readerIndex()) != ('\r' << 8 | '\n')) {
-      // Where the next command begins is anybody's guess; memcached takes the rest of the line.
+      // The start of the next command is unknown; like memcached, skip the rest of the line.
       int end = in.indexOf(in.readerIndex(), in.writerIndex(), (byte) '\n');
       in.readerIndex(end < 0 ? in.writerIndex() : end + 1);
       batch.add(new FixedReply("CLIENT_ERROR bad data chunk"));
@@ -402,7 +404,7 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     return true;
   }
 
-  /** Whether somebody shows the token: a user, which is not looked at, a space and the token. */
+  /** Returns whether the data is an ignored user name, a space and the required token. */
   private boolean isToken(byte[] data) {
     String shown = new String(data, StandardCharsets.UTF_8);
     Optional<String> wanted = shared.options().token();

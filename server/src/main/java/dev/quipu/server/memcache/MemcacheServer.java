@@ -8,36 +8,28 @@ import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.util.List;
 
-/** Serves the counters of an engine over the memcached protocol. */
+/** The memcached port of an engine. */
 public final class MemcacheServer {
   private MemcacheServer() {}
 
   /**
-   * Starts to serve.
+   * Starts the port.
    *
-   * @param unsigned beginnings of the names of counters that have no sign, and begin again at 0
-   *     behind 2^64 - 1, as memcached counts; empty for none, which is to say that no counter may
-   *     leave 0 to 2^63 - 1 over this port
-   * @param version what {@code version} returns
+   * @param unsigned name prefixes of counters that are unsigned and wrap at 2^64, as in memcached;
+   *     all other counters are limited to 0 to 2^63 - 1 on this port
+   * @param version the product version
    * @throws IOException if the address cannot be bound
    */
   public static CommandPort start(
       PortOptions options, Engine engine, List<String> unsigned, String version, Clock clock)
       throws IOException {
-    MemcacheState shared = MemcacheState.of(options, engine, unsigned, version, clock);
-    return CommandPort.start(
+    MemcacheState shared = new MemcacheState(options, unsigned, version, clock);
+    return new CommandPort(
         options, engine, (remote, memory) -> new MemcacheDecoder(shared, memory));
   }
 
-  /** Returns all commands, in order of name. */
+  /** Returns all commands, ordered by name. */
   public static List<CommandHelp> commands() {
-    return MemcacheCommands.all().stream()
-        .map(each ->
-            new CommandHelp(
-                "memcached",
-                each.name(),
-                each.usage() + (each.knowsNoReply() ? " [noreply]" : ""),
-                each.summary()))
-        .toList();
+    return MemcacheCommands.all().stream().map(MemcacheCommand::help).toList();
   }
 }

@@ -1,46 +1,45 @@
 package dev.quipu.server.memcache;
 
-import dev.quipu.engine.Engine;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.time.Clock;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/**
- * The state that all connections share. Thread-safe.
- *
- * @param unsigned beginnings of the names that are counted without a sign
- */
-record MemcacheState(
-    Engine engine,
-    PortOptions options,
-    List<String> unsigned,
-    String version,
-    Clock clock,
-    Statistics statistics) {
-  /** What {@code stats} returns besides what the engine knows. */
-  record Statistics(
-      long startNanos, AtomicInteger connected, LongAdder accepted, LongAdder commands) {}
+/** The state shared by all connections. Thread-safe. */
+final class MemcacheState {
+  private final PortOptions options;
+  private final List<String> unsigned; // name prefixes
+  private final String version;
+  private final Clock clock;
+  private final long startNanos;
+  final AtomicInteger connected = new AtomicInteger();
+  final LongAdder accepted = new LongAdder();
+  final LongAdder commands = new LongAdder();
 
-  static MemcacheState of(
-      PortOptions options, Engine engine, List<String> unsigned, String version, Clock clock) {
-    Statistics statistics =
-        new Statistics(clock.nanoTime(), new AtomicInteger(), new LongAdder(), new LongAdder());
-    return new MemcacheState(engine, options, List.copyOf(unsigned), version, clock, statistics);
+  MemcacheState(PortOptions options, List<String> unsigned, String version, Clock clock) {
+    this.options = options;
+    this.unsigned = List.copyOf(unsigned);
+    this.version = version;
+    this.clock = clock;
+    this.startNanos = clock.nanoTime();
   }
 
-  /** Whether a name is counted without a sign. */
-  boolean isUnsigned(String name) {
-    for (String prefix : unsigned) {
-      if (name.startsWith(prefix)) {
-        return true;
-      }
-    }
-    return false;
+  PortOptions options() {
+    return options;
+  }
+
+  /** Returns the version that clients see. */
+  String version() {
+    return "1.6.18-quipu-" + version;
+  }
+
+  Slot slot(CounterAccess counters, String key) {
+    return new Slot(counters, key, unsigned.stream().anyMatch(key::startsWith));
   }
 
   long upSeconds() {
-    return (clock.nanoTime() - statistics.startNanos) / 1_000_000_000;
+    return (clock.nanoTime() - startNanos) / 1_000_000_000;
   }
 }

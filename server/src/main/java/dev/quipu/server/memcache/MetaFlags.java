@@ -1,14 +1,15 @@
 package dev.quipu.server.memcache;
 
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.memcache.Line.Rejected;
 import java.util.Base64;
 
 /*
- * Flags of a meta command: each a letter, some with a token behind it. They are answered in the
- * order in which they were asked.
+ * Flags of a meta command: each is a letter, some followed by a token. The reply returns them in
+ * the order of the request.
  */
 
-/** What follows the key of a meta command. */
+/** The key and flags of a meta command. */
 final class MetaFlags {
   private static final String INVALID = "CLIENT_ERROR invalid or duplicate flag";
   private static final int OPAQUE_BYTES_MAX = 32;
@@ -18,10 +19,10 @@ final class MetaFlags {
   private final String key;
 
   /**
-   * Of a request.
+   * Parses the flags of a request.
    *
-   * @param first place of the first flag
-   * @param known letters that the command knows
+   * @param first index of the first flag
+   * @param known letters that the command accepts
    */
   MetaFlags(Request request, int first, String known) {
     this.request = request;
@@ -41,7 +42,7 @@ final class MetaFlags {
     if (has('O') && token('O').length() > OPAQUE_BYTES_MAX) {
       throw new Rejected("CLIENT_ERROR opaque token too long");
     }
-    check(); // what is wrong is wrong before anything is done
+    check(); // before anything is changed
     this.key = has('b') ? decoded(request.line().text(1)) : request.line().key(1);
   }
 
@@ -77,8 +78,13 @@ final class MetaFlags {
     return key;
   }
 
-  boolean isUnsigned() {
-    return request.shared().isUnsigned(key);
+  Slot slot(CounterAccess counters) {
+    return request.shared().slot(counters, key);
+  }
+
+  /** Returns the key as a reply with flag k repeats it. */
+  String returnedKey() {
+    return " k" + request.line().text(1) + (has('b') ? " b" : "");
   }
 
   int size() {
@@ -93,7 +99,7 @@ final class MetaFlags {
     return (char) (request.line().bytes()[request.line().start(index)] & 0xff);
   }
 
-  /** The place of a letter; -1 if it was not given. */
+  /** Returns the index of a flag; -1 if it is absent. */
   int at(char letter) {
     for (int i = first; i < size(); i++) {
       if (letter(i) == letter) {
@@ -107,20 +113,20 @@ final class MetaFlags {
     return at(letter) >= 0;
   }
 
-  /** What is behind a letter; empty if it was not given. */
+  /** Returns the token of a flag; empty if the flag is absent. */
   String token(char letter) {
     int at = at(letter);
     return at < 0 ? "" : request.line().text(at).substring(1);
   }
 
-  /** A number behind a letter. */
+  /** Returns the unsigned number of a flag; {@code otherwise} if the flag is absent. */
   long unsigned(char letter, long otherwise) {
     return has(letter)
         ? Line.unsigned(token(letter), isCount() ? INVALID : Line.BAD_FORMAT)
         : otherwise;
   }
 
-  /** A time behind a letter, in seconds. */
+  /** Returns the time of a flag, in seconds. */
   long time(char letter) {
     try {
       return Long.parseLong(token(letter));

@@ -12,7 +12,7 @@ import dev.quipu.server.protocol.StoredText;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
-/** One command on its way: its words and its data. */
+/** A command with its words and data. */
 final class Request implements PendingCommand {
   private static final long RELATIVE_SECONDS_MAX = 30L * 24 * 60 * 60;
 
@@ -49,14 +49,14 @@ final class Request implements PendingCommand {
     return shared;
   }
 
-  /** Makes sure that there is memory for this many more bytes of the answer. */
+  /** Reserves memory for more bytes of the reply, or rejects the command. */
   void requireMemory(int bytes) {
     if (memory.collect(bytes) != ConnectionMemory.Room.TAKEN) {
       throw new Rejected("SERVER_ERROR out of memory writing get response");
     }
   }
 
-  /** Words without {@code noreply}. */
+  /** Returns the number of words without {@code noreply}. */
   int size() {
     return isQuiet ? line.size() - 1 : line.size();
   }
@@ -65,16 +65,16 @@ final class Request implements PendingCommand {
     return line.key(1);
   }
 
-  boolean isUnsigned() {
-    return shared.isUnsigned(key());
+  Slot slot(CounterAccess counters) {
+    return shared.slot(counters, key());
   }
 
   /**
-   * When something expires, in milliseconds since 1970: 0 for never, 1 for at once.
+   * Converts a memcached time to milliseconds since 1970: 0 for never, 1 for immediately.
    *
-   * @param time 0 for never, seconds from now up to 30 days, else seconds since 1970
+   * @param time 0 for never, up to 30 days in seconds from now, else in seconds since 1970
    */
-  static long expiresAt(CounterAccess turn, long time) {
+  static long expiresAt(CounterAccess counters, long time) {
     if (time == 0) {
       return 0;
     }
@@ -82,25 +82,25 @@ final class Request implements PendingCommand {
       return 1;
     }
     if (time <= RELATIVE_SECONDS_MAX) {
-      return turn.nowMillis() + time * 1_000;
+      return counters.nowMillis() + time * 1_000;
     }
     return time > Long.MAX_VALUE / 1_000 ? 0 : time * 1_000;
   }
 
   @Override
-  public int bytesMax(CounterAccess turn) {
+  public int bytesMax(CounterAccess counters) {
     int length = line.bytes().length + data.length + (data.length > 0 ? StoredText.BYTES_MAX : 0);
     return CounterAccess.bytesMax(1 + line.size(), length);
   }
 
   @Override
-  public void run(CounterAccess turn, ByteBuf out) {
+  public void run(CounterAccess counters, ByteBuf out) {
     int before = out.writerIndex();
-    long changes = turn.changeCount();
+    long changes = counters.changeCount();
     try {
-      command.does().run(turn, this, out);
+      command.handler().run(counters, this, out);
     } catch (RuntimeException e) {
-      PendingCommand.requireWhole(turn, changes, e);
+      PendingCommand.requireWhole(counters, changes, e);
       out.writerIndex(before);
       line(out, answer(command.name(), e));
     }
@@ -117,21 +117,21 @@ final class Request implements PendingCommand {
   }
 
   /**
-   * Returns the answer of a command that ended so.
+   * Returns the reply to a failed command.
    *
-   * @param command for the log; never what a client sent
+   * @param command the name for the log; never client data
    */
   static String answer(String command, RuntimeException why) {
     return switch (why) {
       case Rejected rejected -> String.valueOf(why.getMessage());
       case QuipuException store ->
           store.outcome() == Outcome.NOT_APPLIED && store.reason() == Reason.FULL
-              ? "SERVER_ERROR " + why.getMessage() // out of memory, as memcached has it
+              ? "SERVER_ERROR " + why.getMessage() // out of memory, as in memcached
               : "SERVER_ERROR %s %s".formatted(store.outcome(), why.getMessage());
       case IllegalArgumentException wrong -> "CLIENT_ERROR " + why.getMessage();
       default -> {
         Incidents.inCommand("memcached", command, why);
-        yield "SERVER_ERROR UNKNOWN internal error; see the log of the server";
+        yield "SERVER_ERROR UNKNOWN internal error; see the server log";
       }
     };
   }

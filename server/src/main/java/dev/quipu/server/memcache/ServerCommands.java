@@ -18,13 +18,13 @@ final class ServerCommands {
                 "")
             .summary("Returns the version.")
             .words(1, WORDS_MAX)
-            .runs((turn, request, out) ->
-                Request.line(out, "VERSION 1.6.18-quipu-" + request.shared().version())),
+            .runs((counters, request, out) ->
+                Request.line(out, "VERSION " + request.shared().version())),
         MemcacheCommand.of("verbosity", "number")
-            .summary("Is taken, and changes nothing.")
+            .summary("Accepted for compatibility; has no effect.")
             .words(1, 3)
             .mayBeQuiet()
-            .runs((turn, request, out) -> {
+            .runs((counters, request, out) -> {
               if (request.size() > 1) {
                 request.line().unsigned(1, Line.BAD_FORMAT);
               }
@@ -33,33 +33,33 @@ final class ServerCommands {
         MemcacheCommand.of("stats", "[reset | items | slabs | settings | sizes]")
             .summary("Returns statistics.")
             .words(1, 2)
-            .runs(ServerCommands::figures),
+            .runs(ServerCommands::statistics),
         MemcacheCommand.of("flush_all", "[0]")
-            .summary("Removes everything, if the server was started so that it may.")
+            .summary("Removes all counters and texts; requires --allow-flush.")
             .words(1, 2)
             .mayBeQuiet()
             .runs(ServerCommands::flush));
   }
 
-  private static void figures(CounterAccess turn, Request request, ByteBuf out) {
+  private static void statistics(CounterAccess counters, Request request, ByteBuf out) {
     MemcacheState shared = request.shared();
     if (request.size() == 2) {
       switch (request.line().text(1)) {
         case "reset" -> Request.line(out, "RESET");
         case "items", "slabs", "settings", "sizes" -> Request.line(out, "END");
-        default -> throw new Rejected("CLIENT_ERROR no such figures");
+        default -> throw new Rejected("CLIENT_ERROR unknown statistics");
       }
       return;
     }
     stat(out, "pid", Long.toString(ProcessHandle.current().pid()));
     stat(out, "uptime", Long.toString(shared.upSeconds()));
-    stat(out, "time", Long.toString(turn.nowMillis() / 1_000));
-    stat(out, "version", "1.6.18-quipu-" + shared.version());
+    stat(out, "time", Long.toString(counters.nowMillis() / 1_000));
+    stat(out, "version", shared.version());
     stat(out, "pointer_size", "64");
-    stat(out, "curr_connections", Integer.toString(shared.statistics().connected().get()));
-    stat(out, "total_connections", Long.toString(shared.statistics().accepted().sum()));
-    stat(out, "commands", Long.toString(shared.statistics().commands().sum()));
-    stat(out, "curr_items", Integer.toString(turn.size()));
+    stat(out, "curr_connections", Integer.toString(shared.connected.get()));
+    stat(out, "total_connections", Long.toString(shared.accepted.sum()));
+    stat(out, "commands", Long.toString(shared.commands.sum()));
+    stat(out, "curr_items", Integer.toString(counters.size()));
     Request.line(out, "END");
   }
 
@@ -67,8 +67,8 @@ final class ServerCommands {
     Request.line(out, "STAT " + name + " " + value);
   }
 
-  /** Executed in parts by a command of its own: see {@link MemcacheDecoder}. */
-  private static void flush(CounterAccess turn, Request request, ByteBuf out) {
-    throw new Rejected("CLIENT_ERROR flush_all is off: it needs --allow-flush");
+  /** Rejects the command; if enabled, {@link MemcacheDecoder} executes it in parts. */
+  private static void flush(CounterAccess counters, Request request, ByteBuf out) {
+    throw new Rejected("CLIENT_ERROR flush_all is disabled; start the server with --allow-flush");
   }
 }

@@ -1,12 +1,11 @@
 package dev.quipu.server.net;
 
 /**
- * What a port takes: a row of the one table that {@code quipu commands} and the reference page
- * show.
+ * A command or route of a port, as {@code quipu commands} and the reference page show it.
  *
  * @param port Redis, memcached or HTTP
- * @param name of the command; the method for HTTP
- * @param usage its arguments; the path for HTTP
- * @param summary what it does, in a sentence
+ * @param name command name; for HTTP the method
+ * @param usage arguments; for HTTP the path
+ * @param summary one sentence
  */
 public record CommandHelp(String port, String name, String usage, String summary) {}

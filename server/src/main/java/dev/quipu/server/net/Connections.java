@@ -17,40 +17,42 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * A limit that rejects newcomers is a weapon: whoever fills it shuts out everybody else. So a
- * newcomer takes the place of a connection that has been idle the longest, of a few that are picked
- * at random. Idleness is counted in connections accepted since: a client that goes on is never
- * older than those who only hold their connections. Where nobody could be accepted, time counts.
- * Half a request is no request: whoever sends only that would otherwise never be idle.
+ * A limit that rejects new connections enables denial of service: whoever fills it locks everyone
+ * else out. So a new connection replaces the longest idle one of a random sample. Idleness is
+ * counted in connections accepted since the last request, so an active client is never older than
+ * clients that only hold connections open; if nothing could be accepted, elapsed time counts. Only
+ * complete requests count as activity.
  */
 
 /**
- * The connections of all ports, and what they hold while they ask for nothing. Beyond the limit,
- * one that has been idle for long is closed for each that comes. Thread-safe.
+ * The connections of all ports and their idle memory. At the limit, each new connection replaces
+ * one that has been idle for long. Thread-safe.
  */
 public final class Connections {
-  /** What an encrypted connection holds that asks for nothing, whatever it speaks. */
+  /** Memory of an idle TLS connection, in any protocol. */
   public static final int TLS_CONNECTION_BYTES = 64 << 10;
 
-  /** Connections of which the one that is idle the longest is closed. */
+  /** Size of the sample from which the longest idle connection is closed. */
   private static final int SAMPLE = 16;
 
-  /** Most connections that are looked at to find these, where only those of one port count. */
+  /** Maximum number of draws to fill the sample with connections of one port. */
   private static final int TRIES = 256;
 
-  /** Connections that are being closed for others at once; beyond, newcomers are rejected. */
+  /** Maximum number of connections being closed at once; beyond it, new ones are rejected. */
   private static final int LEAVING_MAX = 256;
 
-  /** From this many on, newcomers wait in the operating system until half of them have left. */
+  /** Number of closing connections from which accepting pauses until half of them have closed. */
   private static final int LEAVING_WAIT = 64;
 
-  /** Open files that are left for the engine, and for connections that come and go. */
+  /** Minimum number of file descriptors left for the engine and connections in transition. */
   private static final int FILES_LEFT_MIN = 400;
 
-  /** The same, as one part in this many of all. */
+  /** The share of file descriptors left: one in this many. */
   private static final int FILES_LEFT_SHARE = 10;
 
-  /** One that asks for nothing for longer makes room though nobody has come since it asked. */
+  /**
+   * A connection idle for longer may be closed even if none was accepted since its last request.
+   */
   private static final Duration IDLE = Duration.ofSeconds(5);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Connections.class);
@@ -70,8 +72,8 @@ public final class Connections {
   /**
    * Creates the connections of a process.
    *
-   * @param limitBytes that they may hold while they ask for nothing
-   * @param countMax open at once, whatever they hold
+   * @param limitBytes maximum idle memory of all connections
+   * @param countMax maximum number of open connections
    */
   Connections(long limitBytes, long countMax, Clock clock) {
     this.limitBytes = limitBytes;
@@ -79,7 +81,7 @@ public final class Connections {
     this.clock = clock;
   }
 
-  /** Returns how many the system lets this process have open, besides the files of the engine. */
+  /** Returns the number of connections that the file descriptor limit of this process allows. */
   static long countMaxOfSystem() {
     if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system) {
       long files = system.getMaxFileDescriptorCount();
@@ -88,10 +90,10 @@ public final class Connections {
     return Long.MAX_VALUE;
   }
 
-  /** Has a port accept nobody while too many are being closed. */
+  /** Registers a listener; it stops accepting while too many connections are being closed. */
   public synchronized void accepts(Channel listener) {
     listeners.add(listener);
-    listener.closeFuture().addListener(closed -> ends(listener)); // before its loop ends
+    listener.closeFuture().addListener(closed -> ends(listener)); // runs before its loop ends
     acceptOrWait(listener);
   }
 
@@ -106,7 +108,7 @@ public final class Connections {
     }
   }
 
-  /** Only on its loop: a stop from another thread is done late, and would undo a start. */
+  /** Sets auto-read on the loop of the listener: from other threads, calls could be reordered. */
   private void acceptOrWait(Channel listener) {
     listener.eventLoop().execute(() -> listener.config().setAutoRead(!isWaiting));
   }
@@ -119,11 +121,11 @@ public final class Connections {
   }
 
   /**
-   * Takes a connection in. For one that is rejected, nothing is to be done but to close it.
+   * Registers a connection; empty if it is rejected, and the caller must close it.
    *
-   * @param port what serves it
-   * @param bytes what it holds while it asks for nothing
-   * @param isPortFull whether the port has as many as it may have, whatever they hold
+   * @param port the port that serves it
+   * @param bytes its idle memory
+   * @param isPortFull whether the port has reached its maximum number of connections
    */
   public synchronized Optional<Place> enter(
       Object port, Channel channel, int bytes, boolean isPortFull) {
@@ -157,7 +159,7 @@ public final class Connections {
       }
     }
     if (oldest == null || (oldest.used == entered.get() && !oldest.isIdleLong())) {
-      return false; // all of them have just asked for something
+      return false; // all of them are active
     }
     oldest.isLeaving = true;
     leaving++;
@@ -167,12 +169,12 @@ public final class Connections {
     usedBytes -= oldest.bytes;
     oldest.closeIfIdle();
     replaced++;
-    if (Long.bitCount(replaced) == 1) { // 1, 2, 4, and so on: the log cannot be flooded
+    if (Long.bitCount(replaced) == 1) { // logged at powers of two only
       LOGGER
           .atWarn()
           .addKeyValue("closed", replaced)
           .addKeyValue("open", places.size() - leaving)
-          .log("Too many connections; idle ones are closed for new ones");
+          .log("Too many connections; closing idle ones");
     }
     return true;
   }
@@ -187,7 +189,7 @@ public final class Connections {
 
   private synchronized void leave(Place place) {
     if (place.isLeaving) {
-      place.isLeaving = false; // it may still be asked whether it stays
+      place.isLeaving = false; // the idle check may still run
       left();
     } else {
       usedBytes -= place.bytes;
@@ -199,7 +201,7 @@ public final class Connections {
     }
   }
 
-  /** Closes all, so that what they hold is free. */
+  /** Closes all connections. */
   public void closeAll() {
     List<Place> all;
     synchronized (this) {
@@ -208,12 +210,12 @@ public final class Connections {
     all.forEach(place -> place.channel.close());
   }
 
-  /** Returns what the connections hold that ask for nothing, in bytes. */
+  /** Returns the idle memory of all connections, in bytes. */
   synchronized long usedBytes() {
     return usedBytes;
   }
 
-  /** One connection among all. */
+  /** The registration of one connection. */
   public final class Place {
     private final Object port;
     private final Channel channel;
@@ -221,7 +223,7 @@ public final class Connections {
     private volatile BooleanSupplier isIdle = () -> true;
     private volatile long used = entered.incrementAndGet();
     private volatile long usedNanos = clock.nanoTime();
-    private boolean isLeaving; // guarded by the connections, as is the index
+    private boolean isLeaving; // guarded by Connections.this, as is the index
     private int index;
 
     private Place(Object port, Channel channel, int bytes) {
@@ -230,12 +232,12 @@ public final class Connections {
       this.bytes = bytes;
     }
 
-    /** Sets what decides, on the event loop, whether no whole request is in progress. */
+    /** Sets the condition, evaluated on the event loop, under which no request is in progress. */
     public void idleWhen(BooleanSupplier condition) {
       isIdle = condition;
     }
 
-    /** The client has sent a whole request. */
+    /** Notes that the client has sent a complete request. */
     public void use() {
       long now = entered.get();
       if (used != now) {

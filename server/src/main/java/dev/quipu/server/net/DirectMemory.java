@@ -2,14 +2,13 @@ package dev.quipu.server.net;
 
 import io.netty.util.internal.OutOfDirectMemoryError;
 
-/** The memory outside the heap that bytes come and go through. */
+/** Direct memory, used by network buffers. */
 public final class DirectMemory {
   private DirectMemory() {}
 
   /**
-   * Whether an error says that this memory is used up. Then the connection that asked for it ends,
-   * and nothing else is harmed: unlike an {@link OutOfMemoryError} of the heap, which may have
-   * stopped any code anywhere.
+   * Returns whether an error reports exhausted direct memory. Only the connection that requested it
+   * is affected, unlike an {@link OutOfMemoryError} of the heap, which may interrupt any code.
    */
   public static boolean isExhausted(Throwable error) {
     return error instanceof OutOfDirectMemoryError

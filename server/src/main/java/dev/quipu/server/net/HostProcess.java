@@ -7,23 +7,27 @@ import java.util.function.Supplier;
 /**
  * The process around a server.
  *
- * @param budget bounds the memory that the clients of all ports hold together
- * @param onError takes each {@link VirtualMachineError} that a thread of the server met, and each
- *     other {@link Error} that it could not handle; must neither block nor throw
- * @param impediment why the process cannot serve although its store answers, such as another port
- *     that is dead; empty if it can
+ * @param budget bounds the memory held by the clients of all ports
+ * @param onError receives each {@link VirtualMachineError} in a thread of the server, and each
+ *     other {@link Error} that was not handled; must neither block nor throw
+ * @param impediment why the process cannot serve although its store answers, such as a failed port;
+ *     empty if it can
  */
 public record HostProcess(
     MemoryBudget budget, Consumer<Throwable> onError, Supplier<Optional<String>> impediment) {
-  /** Causes of a cause that are looked at. */
+  /** Maximum depth of the chain of causes. */
   private static final int DEPTH_MAX = 16;
 
-  /** Creates a process with a budget of its own, whose errors go to the thread that meets them. */
+  /**
+   * Creates a process with its own budget that leaves errors to the threads in which they occur.
+   */
   public static HostProcess alone() {
     return new HostProcess(MemoryBudget.ofHeap(), error -> {}, Optional::empty);
   }
 
-  /** Reports a throwable if it is, or was caused by, a {@link VirtualMachineError}. */
+  /**
+   * Passes a {@link VirtualMachineError} in the chain of causes on; returns whether there was one.
+   */
   public boolean report(Throwable thrown) {
     Throwable each = thrown;
     for (int depth = 0; each != null && depth < DEPTH_MAX; depth++) {

@@ -6,12 +6,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs exceptions that nothing expects, with the command in which they occurred and never with what
- * a client sent. A client that causes one after the other cannot flood the log: of each interval
- * the first few are logged, and the next log entry says how many were not. Thread-safe.
+ * Logs unexpected exceptions with the command in which they occurred, never with client data. The
+ * rate is limited, so that clients cannot flood the log; the next entry states how many were
+ * suppressed. Thread-safe.
  */
 public final class Incidents {
-  /** Log entries of one interval. */
+  /** Maximum number of log entries per interval. */
   static final int ENTRIES_MAX = 20;
 
   private static final Duration INTERVAL = Duration.ofSeconds(10);

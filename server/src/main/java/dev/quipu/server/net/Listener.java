@@ -15,26 +15,26 @@ import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Listens on a port. */
+/** Binds listening sockets. */
 public final class Listener {
   private static final int BACKLOG = 1_024;
   private static final Pattern ERROR = Pattern.compile("error\\(-(\\d+)\\)");
 
   /**
-   * Answers of a connection that the operating system keeps; it takes twice as much memory. By
-   * itself it would take 4 MiB for a client that does not read, and once many do not, drop what
-   * comes from all the others.
+   * Send buffer of a connection; the operating system uses twice as much. Its default grows to 4
+   * MiB for a client that does not read, and many of these make the kernel drop packets of all
+   * others.
    */
   private static final int SEND_BUFFER_BYTES = 128 << 10;
 
   private Listener() {}
 
   /**
-   * Starts to listen.
+   * Binds a listening socket.
    *
-   * @param transport the one that the loops were made for
-   * @param port 0 picks one
-   * @param accept takes each connection
+   * @param transport the transport of the loops
+   * @param port 0 picks a free one
+   * @param accept initializes each connection
    * @throws IOException if the address cannot be bound
    */
   public static Channel listen(
@@ -67,11 +67,11 @@ public final class Listener {
           "cannot listen on %s port %d: %s".formatted(bind, port, reason(bound.cause())),
           bound.cause());
     }
-    bound.channel().pipeline().addLast(new AcceptErrors()); // behind what accepts
+    bound.channel().pipeline().addLast(new AcceptErrors()); // after the acceptor
     return bound.channel();
   }
 
-  /** In words: a native transport has the number of the system's error alone. */
+  /** Describes an error; native transports report only its number. */
   private static String reason(Throwable cause) {
     String message = String.valueOf(cause.getMessage());
     Matcher number = ERROR.matcher(message);
@@ -83,7 +83,7 @@ public final class Listener {
     };
   }
 
-  /** Where no connection can be accepted, such as for want of open files, is tried each second. */
+  /** Logs accept failures, such as exhausted file descriptors; Netty retries each second. */
   private static final class AcceptErrors extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {

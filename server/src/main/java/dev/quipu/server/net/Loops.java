@@ -10,12 +10,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** Looks whether the event loops of a port are alive. */
+/** Checks whether the event loops of a port are alive. */
 public final class Loops {
   private Loops() {}
 
   /**
-   * Returns why a port cannot be served, after this long at most; empty if all its loops answer.
+   * Returns why the loops cannot serve, waiting up to {@code patience}; empty if all of them
+   * answer.
    */
   public static Optional<String> impediment(EventLoopGroup loops, Duration patience) {
     try {
@@ -33,7 +34,7 @@ public final class Loops {
       return Optional.of("an event loop has ended");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return Optional.of("the server stops");
+      return Optional.of("the server is stopping");
     }
     return Optional.empty();
   }

@@ -4,15 +4,14 @@ import dev.quipu.time.Clock;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bounds the memory that all clients together can make the ports hold: requests that are being
- * read, queued transactions, replies that nobody has read yet. Counters and request ids have a
- * budget of their own in the engine. Thread-safe.
+ * Bounds the memory that all clients together can make the ports hold: incomplete requests, queued
+ * transactions, unread replies. Counters and request ids are bounded by the engine. Thread-safe.
  */
 public final class MemoryBudget {
-  /** The ports may hold one part in this many of the largest heap. */
+  /** The share of the maximum heap: one part in this many. */
   private static final int HEAP_SHARE = 5;
 
-  /** Connections that ask for nothing may hold one part in this many of the limit, besides. */
+  /** The additional share of the limit for idle connections: one part in this many. */
   private static final int CONNECTIONS_SHARE = 2;
 
   private final long limitBytes;
@@ -27,7 +26,7 @@ public final class MemoryBudget {
             limitBytes / CONNECTIONS_SHARE, Connections.countMaxOfSystem(), Clock.system());
   }
 
-  /** Returns a budget derived from the largest heap of this process. */
+  /** Returns a budget derived from the maximum heap of this process. */
   public static MemoryBudget ofHeap() {
     return new MemoryBudget(Runtime.getRuntime().maxMemory() / HEAP_SHARE);
   }
@@ -45,12 +44,12 @@ public final class MemoryBudget {
     }
   }
 
-  /** Returns all connections, whose limit is apart from that of requests. */
+  /** Returns the connections, which have a limit of their own. */
   public Connections connections() {
     return connections;
   }
 
-  /** Gives back bytes that were reserved. */
+  /** Releases reserved bytes. */
   public void release(long bytes) {
     usedBytes.addAndGet(-bytes);
   }
@@ -60,7 +59,7 @@ public final class MemoryBudget {
     return limitBytes;
   }
 
-  /** Returns what is reserved now, in bytes. */
+  /** Returns the reserved bytes. */
   public long usedBytes() {
     return usedBytes.get();
   }

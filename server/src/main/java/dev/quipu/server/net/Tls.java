@@ -5,14 +5,14 @@ import io.netty.handler.ssl.SslContextBuilder;
 import java.nio.file.Path;
 import javax.net.ssl.SSLException;
 
-/** Encryption of all ports. */
+/** TLS of all ports. */
 public final class Tls {
   private Tls() {}
 
   /**
-   * By a certificate and its key, in PEM.
+   * Creates a server context from a certificate and its private key, in PEM.
    *
-   * @throws IllegalArgumentException if they cannot be read, or do not match
+   * @throws IllegalArgumentException if they cannot be read or do not match
    */
   public static SslContext of(Path certificate, Path key) {
     try {

@@ -12,21 +12,21 @@ import io.netty.channel.uring.IoUring;
 import io.netty.channel.uring.IoUringIoHandler;
 import io.netty.channel.uring.IoUringServerSocketChannel;
 
-/** How bytes come and go: the quickest way that this system has. */
+/** The network transports, fastest first. */
 public enum Transport {
-  /** Linux since 5.9, where it is not forbidden. */
+  /** Linux 5.9 or later, unless disabled. */
   IO_URING,
   /** Linux. */
   EPOLL,
-  /** Everywhere. */
+  /** Every platform. */
   NIO;
 
-  /** The quickest that works here. */
+  /** Returns the fastest transport available. */
   public static Transport best() {
     return IO_URING.isAvailable() ? IO_URING : EPOLL.isAvailable() ? EPOLL : NIO;
   }
 
-  /** Whether it works here. */
+  /** Returns whether this platform supports the transport. */
   public boolean isAvailable() {
     return switch (this) {
       case IO_URING -> IoUring.isAvailable();
@@ -35,7 +35,7 @@ public enum Transport {
     };
   }
 
-  /** Event loops, as many as {@code threads}. */
+  /** Creates an event loop group with this number of threads. */
   public MultiThreadIoEventLoopGroup loops(int threads) {
     IoHandlerFactory factory =
         switch (this) {

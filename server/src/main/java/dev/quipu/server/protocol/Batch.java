@@ -9,54 +9,54 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A commit that fails by its deadline may still be done later, by another thread. So a batch that
- * has failed is left alone: its commands and what they write are never used again, the answers that
- * say so are others, and the connection ends with them.
+ * A commit that times out may still be executed later by another thread. So a failed batch is
+ * abandoned: its commands and buffers are never reused, the failure replies go to a buffer of their
+ * own, and the connection closes after them.
  *
- * A batch pauses after a command with a large reply, so that others come between, and when its
- * answers are as many bytes as one connection, or all of them, may hold. It goes on, in another
- * commit, when the client has read them.
+ * A batch pauses after a command with a large reply, so that other connections are served, and when
+ * its replies reach the limit of the connection or of the memory budget. It continues in a later
+ * commit, once the client has read the replies.
  */
 
-/** What one connection asked for since the last commit, in order, and the answers. */
+/** The commands of one connection since its last commit, in order, and their replies. */
 public final class Batch implements Operation {
-  /** Bytes of a command that are not counted. */
+  /** Commands up to this size are not counted. */
   public static final int COMMAND_BYTES_FREE = ConnectionMemory.FREE_BYTES;
 
-  /** Bytes of answers after which a batch pauses. */
+  /** Bytes of replies after which a batch pauses. */
   static final int ANSWER_BYTES_MAX = 256 << 10;
 
   private static final int TOUCHED_AHEAD = 32;
 
-  /** Names that the commands of one group look at, before others are served. */
+  /** Number of names visited by one batch before other connections are served. */
   private static final int VISITED_MAX = 50_000;
 
-  /** Answers are reserved by this many bytes. */
+  /** Memory for replies is reserved in steps of this size. */
   private static final int ANSWER_STEP_BYTES = 16 << 10;
 
   private final List<PendingCommand> commands;
   private final ConnectionMemory memory;
   private ByteBuf out;
   private int next;
-  private int answered; // commands whose answers have been taken
+  private int answered; // commands whose replies were taken
   private int touched;
-  private int held; // bytes of the answers that are reserved
-  private int holdAt = ANSWER_STEP_BYTES / 4; // bytes of answers that need more to be reserved
-  private long commandBytes; // of the commands, which are reserved
+  private int held; // bytes of replies that are reserved
+  private int holdAt = ANSWER_STEP_BYTES / 4; // bytes of replies from which more must be reserved
+  private long commandBytes; // reserved for the commands
   private boolean isPaused;
-  private boolean isHeavy; // a command of it was
+  private boolean isHeavy; // a command had a large reply or visited many names
   private boolean isHeavyExpected;
   private boolean isAbandoned;
-  private @Nullable RuntimeException broken; // the next command, before it was run
+  private @Nullable RuntimeException broken; // failure of the next command before it ran
   private @Nullable ByteBuf failures;
   private @Nullable Runnable then;
 
   /**
    * Creates an empty batch.
    *
-   * @param commands that it is likely to have
-   * @param answerBytes that it is likely to be answered
-   * @param memory of its connection
+   * @param commands expected number of commands
+   * @param answerBytes expected size of the replies
+   * @param memory the memory of the connection
    */
   Batch(int commands, int answerBytes, ConnectionMemory memory) {
     this.commands = new ArrayList<>(commands);
@@ -70,9 +70,9 @@ public final class Batch implements Operation {
   }
 
   /**
-   * Reserves what a command holds until the batch is done, however long it waits for its turn.
+   * Reserves the memory of a command until the batch is done.
    *
-   * @return false if there is no memory for it: then it is not to be added
+   * @return false if there is no memory: the command must not be added
    */
   public boolean tryHold(long bytes) {
     if (!memory.tryTake(bytes)) {
@@ -82,12 +82,12 @@ public final class Batch implements Operation {
     return true;
   }
 
-  /** The same of what was reserved before: from now on it is the batch's. */
+  /** Takes over bytes that are already reserved; the batch releases them when it is done. */
   public void takeOver(long bytes) {
     commandBytes += bytes;
   }
 
-  /** Returns the bytes of its commands that are reserved in the memory of the connection. */
+  /** Returns the bytes reserved for commands in the memory of the connection. */
   long commandBytes() {
     return commandBytes;
   }
@@ -97,12 +97,12 @@ public final class Batch implements Operation {
     return commands.size();
   }
 
-  /** Returns what is to be answered. */
+  /** Returns the replies. */
   ByteBuf answers() {
     return failures == null ? out : failures;
   }
 
-  /** Returns the bytes of the answers that are reserved in the memory of the connection. */
+  /** Returns the bytes reserved for replies in the memory of the connection. */
   int heldBytes() {
     return held;
   }
@@ -111,12 +111,12 @@ public final class Batch implements Operation {
     return failures != null;
   }
 
-  /** Whether commands are left, to be done when the client has read the answers so far. */
+  /** Returns whether commands are left to run once the client has read the replies so far. */
   boolean isPaused() {
     return isPaused && failures == null;
   }
 
-  /** Goes on after a pause; the answers so far have been taken, and what was held for them. */
+  /** Resumes after a pause; the replies so far and their reservation have been taken. */
   void resume() {
     isPaused = false;
     answered = next;
@@ -125,22 +125,22 @@ public final class Batch implements Operation {
     out = Unpooled.buffer();
   }
 
-  /** Whether a command of it had a large reply, and so kept others waiting. */
+  /** Returns whether a command was expensive enough to delay other connections. */
   boolean isHeavy() {
     return isHeavy;
   }
 
-  /** Whether it is likely to keep others waiting. */
+  /** Returns whether the batch was, or is expected to be, heavy. */
   boolean isLikelyHeavy() {
     return isHeavy || isHeavyExpected;
   }
 
-  /** It has a command that may keep others waiting, or the batch before it did. */
+  /** Marks the batch as likely to delay other connections. */
   public void expectHeavy() {
     isHeavyExpected = true;
   }
 
-  /** Its client is gone: what of it is in no group yet is not done. */
+  /** Drops what is not in a group yet: the client has disconnected. */
   void abandon() {
     isAbandoned = true;
   }
@@ -149,12 +149,12 @@ public final class Batch implements Operation {
     return isAbandoned;
   }
 
-  /** Sets what runs when it was committed, or has failed. */
+  /** Sets the callback that runs after the commit or failure. */
   void then(Runnable what) {
     then = what;
   }
 
-  /** Runs what was set by {@link #then}, once. */
+  /** Runs the callback set by {@link #then}, once. */
   void complete() {
     Runnable what = then;
     then = null;
@@ -164,15 +164,15 @@ public final class Batch implements Operation {
   }
 
   @Override
-  public int bytesMax(CounterAccess turn) {
-    int bytes = commandBytesMax(turn);
-    return turn.canEverFit(bytes) ? bytes : 0; // else it is rejected, which writes nothing
+  public int bytesMax(CounterAccess counters) {
+    int bytes = commandBytesMax(counters);
+    return counters.canEverFit(bytes) ? bytes : 0; // else it is rejected and writes nothing
   }
 
-  /** A command that fails here fails alone: the others of the commit do not depend on it. */
-  private int commandBytesMax(CounterAccess turn) {
+  /** Returns the log bytes of the next command; if it fails here, only this command fails. */
+  private int commandBytesMax(CounterAccess counters) {
     try {
-      return commands.get(next).bytesMax(turn);
+      return commands.get(next).bytesMax(counters);
     } catch (RuntimeException e) {
       broken = e;
       return 0;
@@ -180,25 +180,25 @@ public final class Batch implements Operation {
   }
 
   @Override
-  public void on(CounterAccess turn) {
-    touched = next; // places that were looked up in an earlier commit may be those of others now
-    int bytes = commandBytesMax(turn);
+  public void on(CounterAccess counters) {
+    touched = next; // places looked up in an earlier commit may have been reused
+    int bytes = commandBytesMax(counters);
     do {
-      touch(turn);
+      touch(counters);
       PendingCommand command = commands.get(next);
       RuntimeException why = broken;
-      boolean fits = turn.canEverFit(bytes) && why == null;
+      boolean fits = counters.canEverFit(bytes) && why == null;
       if (fits) {
-        command.run(turn, out);
+        command.run(counters, out);
       } else {
         broken = null;
-        command.failed(why == null ? turn.tooLarge() : why, out);
+        command.failed(why == null ? counters.tooLarge() : why, out);
       }
       if (!fits || command.isDone()) {
         next++;
       }
       if (next == commands.size()) {
-        isHeavy |= memory.isLarge() || turn.visited() > VISITED_MAX;
+        isHeavy |= memory.isLarge() || counters.visited() > VISITED_MAX;
         hold();
         return;
       }
@@ -206,13 +206,13 @@ public final class Batch implements Operation {
         isPaused = true;
         return;
       }
-      if (turn.visited() > VISITED_MAX) {
+      if (counters.visited() > VISITED_MAX) {
         isHeavy = true;
-        isPaused = true; // others are served before the rest
+        isPaused = true; // other connections are served first
         return;
       }
-      bytes = commandBytesMax(turn);
-    } while (turn.fits(bytes) || !turn.canEverFit(bytes));
+      bytes = commandBytesMax(counters);
+    } while (counters.fits(bytes) || !counters.canEverFit(bytes));
   }
 
   private boolean mustPause(PendingCommand last) {
@@ -222,7 +222,7 @@ public final class Batch implements Operation {
     return last.isDone() && (isLarge || !isHeld || out.readableBytes() >= ANSWER_BYTES_MAX);
   }
 
-  /** Reserves what the answers need; returns whether the budget allows it. */
+  /** Reserves memory for the replies; returns whether the budget allows it. */
   private boolean hold() {
     int bytes = out.readableBytes();
     if (bytes < holdAt) {
@@ -236,11 +236,11 @@ public final class Batch implements Operation {
     return true;
   }
 
-  private void touch(CounterAccess turn) {
+  private void touch(CounterAccess counters) {
     if (next == touched) {
       touched = Math.min(commands.size(), next + TOUCHED_AHEAD);
       for (int i = next; i < touched; i++) {
-        commands.get(i).touch(turn);
+        commands.get(i).touch(counters);
       }
     }
   }
@@ -250,13 +250,13 @@ public final class Batch implements Operation {
     return isPaused || next == commands.size();
   }
 
-  /** Answers that the outcome of what is not answered yet is unknown. */
+  /** Replaces the replies of all unanswered commands by errors: their outcome is unknown. */
   @Override
   public void failed(RuntimeException why) {
-    ByteBuf told = Unpooled.buffer();
+    ByteBuf errors = Unpooled.buffer();
     for (int i = answered; i < commands.size(); i++) {
-      commands.get(i).failed(why, told);
+      commands.get(i).failed(why, errors);
     }
-    failures = told;
+    failures = errors;
   }
 }

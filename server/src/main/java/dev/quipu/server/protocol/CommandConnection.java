@@ -17,38 +17,37 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /*
- * All commands that have come are taken apart at once, into a batch. The loop's commit does what
- * came by all its connections in one group. Then all answers leave, in the order of the commands.
+ * All commands received so far are decoded into one batch. The event loop commits the batches of
+ * all its connections as one group, then sends all replies in the order of the commands.
  *
- * Whatever a client can make the connection keep is limited, and counted in the memory budget: what
- * waits to be taken apart, a command that is not whole yet, large commands that wait for their
- * turn, answers that were not read. A client that does not read its answers is not read from
- * either: its batch pauses.
+ * Everything that a client can make the connection keep is bounded and counted in the memory
+ * budget: undecoded input, incomplete commands, large queued commands, unread replies. While a
+ * client does not read its replies, its batch pauses and nothing more is read from it.
  */
 
-/** One connection of a port that takes commands. Lives on its event loop. */
+/** One connection of a command port. Confined to its event loop. */
 final class CommandConnection extends ChannelInboundHandlerAdapter {
-  /** Most commands of a connection in one group. */
+  /** Maximum number of commands of a connection in one group. */
   static final int BATCH_COMMANDS_MAX = 1_024;
 
-  /** Bytes of commands of a connection after which a group takes no more of it. */
+  /** Bytes of commands after which a group takes no more from a connection. */
   private static final int BATCH_BYTES_MAX = 64 << 10;
 
-  /** Commands that a group takes of a connection whatever the memory budget says. */
+  /** Number of commands that a group takes from a connection regardless of the memory budget. */
   private static final int BATCH_COMMANDS_FREE = 16;
 
-  /** What a large batch holds, besides its bytes: objects of the commands and their words. */
+  /** Heap overhead of a large batch: the objects of its commands and arguments. */
   private static final int BATCH_HELD_BYTES = 256 << 10;
 
-  /** Most bytes that wait to be taken apart before no more is read: above any argument. */
+  /** Maximum undecoded bytes before reading pauses; larger than any argument. */
   private static final int WAITING_BYTES_MAX = 256 << 10;
 
   private static final int ANSWER_BYTES_EXPECTED_MAX = 4 << 10;
 
-  /** Between two looks at whether a command that has begun goes on: it has this to twice this. */
+  /** Interval of progress checks: an incomplete command times out after one to two intervals. */
   private static final int PROGRESS_SECONDS = 30;
 
-  /** Longest wait for a client that does not read its answers. */
+  /** Timeout of a client that does not read its replies. */
   private static final int SLOW_SECONDS_MAX = 30;
 
   private final CommandDecoder decoder;
@@ -56,30 +55,30 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private final ConnectionMemory memory;
   private final Connections.Place place;
   private final Consumer<Throwable> stop;
-  private @Nullable ByteBuf rest; // what waits to be taken apart; not the buffer that it came in
-  private @Nullable Batch batch; // that is to be committed, or has paused
-  private long heldBytes; // of what was read, in the memory
-  private int lastSize = 1; // most clients send alike again and again
+  private @Nullable ByteBuf rest; // undecoded input, copied out of the network buffer
+  private @Nullable Batch batch; // waiting for its commit, or paused
+  private long heldBytes; // reserved for input
+  private int lastSize = 1; // predicts the next one: most clients repeat themselves
   private int lastAnswerBytes = 64;
-  private int unread; // answers that have not left
-  private int uncounted; // of these, such as the memory budget had no room for
-  private boolean isShut; // no more comes, or nothing of it is looked at
-  private @Nullable LingeringClose linger; // once the last answer has been written
+  private int unread; // replies not yet sent
+  private int uncounted; // of these, replies over the memory budget
+  private boolean isShut; // input has ended, or is ignored
+  private @Nullable LingeringClose linger; // set when the last reply is written
   private boolean isOutOfMemory;
   private boolean wasHeavy; // the batch before
-  private boolean isTight; // there is no memory for what is only kept to be quick
-  private boolean isLarge; // the batch, which is counted in the memory
+  private boolean isTight; // no memory for buffers kept for reuse
+  private boolean isLarge; // whether the overhead of the batch is reserved
   private @Nullable Future<?> slow;
   private @Nullable Future<?> progressCheck;
   private long taken; // commands
   private long takenAtCheck;
-  private long left; // answers that the client has read
+  private long left; // replies sent
   private long leftAtCheck;
 
   /**
    * Creates the handler of one connection.
    *
-   * @param stop stops the engine, after an error of the virtual machine
+   * @param stop stops the engine after a {@link VirtualMachineError}
    */
   CommandConnection(
       CommandDecoder decoder,
@@ -108,10 +107,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     context.fireChannelActive();
   }
 
-  /**
-   * Does something of this connection outside its pipeline, which would only log an exception and
-   * leave the client to wait.
-   */
+  /** Runs a task of this connection outside its pipeline and closes the connection if it fails. */
   private void guarded(ChannelHandlerContext context, Runnable what) {
     try {
       what.run();
@@ -128,10 +124,10 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Ends a connection that has brought half a command, however slowly more of it comes, or reads
-   * none of its answers. One that is idle keeps nothing to be quick, and ends if it still holds
-   * memory that the others need: for what it watches, or for a transaction that it does not end.
-   * Netty's IdleStateHandler would not do: for it a byte that trickles is progress.
+   * Closes a connection whose command stays incomplete, however slowly bytes arrive, or that reads
+   * no replies. An idle connection releases its reusable buffers, and is closed if it still holds
+   * shared memory: watched keys or an open transaction. Netty's IdleStateHandler counts every byte
+   * as progress.
    */
   private void checkProgress(ChannelHandlerContext context) {
     boolean isIdle = batch == null && taken == takenAtCheck;
@@ -153,7 +149,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   public void channelInactive(ChannelHandlerContext context) {
     Batch waiting = batch;
     if (waiting != null) {
-      waiting.abandon(); // also because it would watch keys after they are unwatched below
+      waiting.abandon(); // else it could watch keys after they are unwatched below
     }
     Batch last = new Batch(1, 0, memory);
     decoder.closed(last);
@@ -175,7 +171,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     ByteBuf came = (ByteBuf) message;
     try {
       if (decoder.isEnding() || isShut) {
-        return; // nothing that follows is answered
+        return; // further input is ignored
       }
       if (rest == null && batch == null && mayGoOn(context)) {
         read(context, came);
@@ -184,7 +180,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
         if (batch == null && mayGoOn(context)) {
           read(context, rest);
         } else {
-          hold(); // what is over the budget was read before the client could be kept from it
+          hold(); // input over the budget was read before reading could be paused
         }
       }
     } finally {
@@ -193,7 +189,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     adjust(context);
   }
 
-  /** Keeps what was not taken apart, in a buffer of its own: nothing is copied more than twice. */
+  /** Keeps undecoded input in a separate buffer; each byte is copied twice at most. */
   private void keep(ByteBuf came) {
     ByteBuf before = rest;
     if (before == null) {
@@ -206,13 +202,13 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     before.writeBytes(came);
   }
 
-  /** Whether the client reads its answers. */
+  /** Returns whether the client reads its replies. */
   private boolean mayGoOn(ChannelHandlerContext context) {
     return context.channel().isWritable() && uncounted == 0;
   }
 
-  /** Takes commands apart, as many as a batch may have. */
-  @SuppressWarnings("ReferenceEquality") // whether it is the same buffer
+  /** Decodes the commands of one batch. */
+  @SuppressWarnings("ReferenceEquality") // compares buffers by identity
   private void read(ChannelHandlerContext context, @Nullable ByteBuf in) {
     Batch next = new Batch(lastSize, lastAnswerBytes, memory);
     if (in != null && !isOutOfMemory) {
@@ -223,7 +219,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
         keep(in);
       }
       isOutOfMemory = !hold() && !isMore;
-      if (isMore && next.size() == 0 && !decoder.isEnding()) { // what was read asks for nothing
+      if (isMore && next.size() == 0 && !decoder.isEnding()) { // the input contained no command
         context.executor().execute(() -> guarded(context, () -> goOn(context)));
       }
     }
@@ -245,7 +241,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Fills a batch; returns false if what is left is less than a command. */
+  /** Fills a batch; returns false if an incomplete command is left. */
   private boolean fill(ByteBuf in, Batch next) {
     int start = in.readerIndex();
     int limit = start + BATCH_BYTES_MAX;
@@ -256,7 +252,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
       if (isMuch && !isLarge && in.isReadable()) {
         isLarge = memory.tryTake(BATCH_HELD_BYTES);
         if (!isLarge) {
-          return true; // the rest in another group
+          return true; // the rest goes to the next group
         }
       }
       if (!decoder.decode(in, next)) {
@@ -266,7 +262,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     return true;
   }
 
-  /** Counts what is kept of what was read; returns whether the memory budget has room for it. */
+  /** Reserves memory for kept input; returns whether the budget allows it. */
   private boolean hold() {
     ByteBuf waiting = rest;
     long bytes = decoder.heldBytes() + (waiting == null ? 0 : waiting.capacity());
@@ -287,10 +283,10 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     return true;
   }
 
-  /** After the commit. */
+  /** Answers a batch after its commit. */
   private void answer(ChannelHandlerContext context, Batch done) {
     if (done.hasFailed()) {
-      isShut = true; // and the batch stays, so that nothing of it is used again
+      isShut = true; // the batch stays set, so that none of its objects are reused
       end(context, done.answers());
       return;
     }
@@ -305,7 +301,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     goOn(context);
   }
 
-  /** Nothing of the batch is used from now on. */
+  /** Releases what the answered batch held. */
   private void release() {
     decoder.answered();
     if (isLarge) {
@@ -337,7 +333,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
         future -> guarded(context, () -> left(context, future, counted, isCounted)));
   }
 
-  /** An answer has left. */
+  /** Notes that a reply was sent. */
   private void left(ChannelHandlerContext context, Future<?> written, int held, boolean isCounted) {
     unread--;
     left++;
@@ -352,11 +348,11 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private void checkWritten(ChannelHandlerContext context, Future<?> written) {
     Throwable why = written.cause();
     if (why != null) {
-      exceptionCaught(context, why); // the client would wait for this answer without end
+      exceptionCaught(context, why); // else the client would wait forever
     }
   }
 
-  /** Does what has paused, did not fit into the batch, or came meanwhile. */
+  /** Continues with a paused batch, or with input that is still undecoded. */
   private void goOn(ChannelHandlerContext context) {
     Batch paused = batch;
     if (!context.channel().isActive() || linger != null) {
@@ -373,7 +369,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     adjust(context);
   }
 
-  /** Reads on, unless the client does not, or more has come than is done. */
+  /** Resumes reading, or pauses it while the client does not read or input piles up. */
   private void adjust(ChannelHandlerContext context) {
     ByteBuf waiting = rest;
     boolean isMuch =
@@ -383,14 +379,14 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     context.channel().config().setAutoRead(linger != null || (mayGoOn(context) && !isMuch));
   }
 
-  /** Writes the last answer, and ends the connection when the client has had time to read it. */
+  /** Writes the last reply and closes the connection once the client had time to read it. */
   private void end(ChannelHandlerContext context, ByteBuf last) {
     if (linger == null) {
       linger = LingeringClose.end(context, last);
     }
   }
 
-  /** A client that does not read what it asked for is not asked for more, and not kept long. */
+  /** Pauses reading from a client that does not read its replies; closes it after a timeout. */
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext context) {
     boolean isWritable = context.channel().isWritable();
@@ -403,7 +399,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     }
     adjust(context);
     if (isWritable) {
-      // Not within the flush that reports it.
+      // Deferred, since this runs within a flush.
       context.executor().execute(() -> guarded(context, () -> goOn(context)));
     }
     context.fireChannelWritabilityChanged();
@@ -412,7 +408,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
-      isShut = true; // no more comes: what came is answered
+      isShut = true; // what was received is still answered
       LingeringClose last = linger;
       if (last != null) {
         last.inputEnded();
@@ -431,6 +427,6 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     } else if (!(cause instanceof IOException || cause instanceof DecoderException)) {
       Incidents.inConnection("Unhandled exception in connection", cause);
     }
-    context.close(); // a connection that broke has nobody to answer to
+    context.close(); // nothing can be answered on a broken connection
   }
 }

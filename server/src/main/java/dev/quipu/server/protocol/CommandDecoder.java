@@ -2,7 +2,7 @@ package dev.quipu.server.protocol;
 
 import io.netty.buffer.ByteBuf;
 
-/** Decodes the commands of one connection in a protocol. Lives on the connection's event loop. */
+/** Decodes the commands of one connection. Confined to the event loop of the connection. */
 public interface CommandDecoder {
   /** Creates the decoder of each connection. */
   interface Factory {
@@ -10,39 +10,39 @@ public interface CommandDecoder {
      * Creates the decoder of one connection.
      *
      * @param remote address of the client
-     * @param memory that what the client makes the connection keep is taken from
+     * @param memory accounts for everything that the client makes the connection keep
      */
     CommandDecoder create(String remote, ConnectionMemory memory);
   }
 
   /**
-   * Decodes the next command, and adds it to a batch.
+   * Decodes the next command and adds it to a batch.
    *
-   * @return whether one was complete; false leaves the rest until more has come
+   * @return whether a command was complete; if not, the rest is left until more bytes arrive
    */
   boolean decode(ByteBuf in, Batch batch);
 
-  /** Returns whether no more is read: the connection ends when all is answered. */
+  /** Returns whether reading has stopped; the connection closes once everything is answered. */
   boolean isEnding();
 
-  /** Returns whether a command has begun and is incomplete. */
+  /** Returns whether a command is incomplete. */
   boolean hasPartialCommand();
 
-  /** Returns the bytes that an incomplete command holds. */
+  /** Returns the memory held by an incomplete command, in bytes. */
   long heldBytes();
 
-  /** Returns the bytes that are kept for reuse alone. */
+  /** Returns the memory kept for reuse, in bytes. */
   long keptBytes();
 
-  /** Notes that a batch was answered: nothing of it is used from now on. */
+  /** Notes that a batch was answered: its objects may be reused. */
   void answered();
 
-  /** Releases what is kept for reuse alone; no batch is under way. */
+  /** Releases the memory kept for reuse; no batch is in flight. */
   void trim();
 
-  /** Adds the reply that there is no memory for what is being read; the connection ends with it. */
+  /** Adds an out-of-memory reply for the command being read; the connection closes after it. */
   void outOfMemory(Batch batch);
 
-  /** Notes that the connection has ended; commands may clean up in a batch that is not answered. */
+  /** Notes that the connection has closed; cleanup commands may be added to an unanswered batch. */
   void closed(Batch last);
 }

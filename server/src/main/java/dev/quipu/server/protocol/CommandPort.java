@@ -21,14 +21,12 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** Serves the counters of an engine in a protocol of commands. */
+/** A port that serves the counters of an engine over a command protocol. */
 public final class CommandPort implements AutoCloseable {
-  /**
-   * What a connection holds that has asked for nothing; see {@link ConnectionMemory#FREE_BYTES}.
-   */
+  /** Memory of an idle connection; see {@link ConnectionMemory#FREE_BYTES}. */
   static final int CONNECTION_BYTES = (4 << 10) + ConnectionMemory.FREE_BYTES;
 
-  /** Most bytes of one reply, and of all replies to a transaction. */
+  /** Maximum size of one reply, and of all replies of a transaction. */
   static final int REPLY_BYTES_MAX = 16 << 20;
 
   private final PortOptions options;
@@ -40,12 +38,18 @@ public final class CommandPort implements AutoCloseable {
   private final Channel listener;
   private volatile boolean isClosing;
 
-  private CommandPort(PortOptions options, Engine engine, CommandDecoder.Factory decoders)
+  /**
+   * Starts a port.
+   *
+   * @param decoders creates the decoder of each connection
+   * @throws IOException if the address cannot be bound
+   */
+  public CommandPort(PortOptions options, Engine engine, CommandDecoder.Factory decoders)
       throws IOException {
     this.options = options;
     this.engine = engine;
     this.decoders = decoders;
-    // A loop waits for the disk itself: few loops make large groups.
+    // Loops block on disk writes: few loops make large commit groups.
     int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
     this.loops = options.transport().loops(threads);
     try {
@@ -59,42 +63,31 @@ public final class CommandPort implements AutoCloseable {
     loops.terminationFuture().addListener(ended -> checkEnd());
   }
 
-  /** A loop ends when the port is closed, and never else: who waits would wait without end. */
+  /** Stops the engine if a loop ends before the port closes: its clients would wait forever. */
   private void checkEnd() {
     if (!isClosing) {
       engine.stop(new IllegalStateException("an event loop of the port has ended"));
     }
   }
 
-  /**
-   * Starts to serve.
-   *
-   * @param decoders the protocol for a connection from an address
-   * @throws IOException if the address cannot be bound
-   */
-  public static CommandPort start(
-      PortOptions options, Engine engine, CommandDecoder.Factory decoders) throws IOException {
-    return new CommandPort(options, engine, decoders);
-  }
-
-  /** Where it listens. */
+  /** Returns the local address. */
   public InetSocketAddress address() {
     return (InetSocketAddress) listener.localAddress();
   }
 
-  /** Whether new connections are accepted. */
+  /** Returns whether new connections are accepted. */
   public boolean isListening() {
     return listener.isActive();
   }
 
-  /** Returns why it cannot be served, after this long at most; empty if it can. */
+  /** Returns why the port cannot serve, waiting up to {@code patience}; empty if it can. */
   public Optional<String> impediment(Duration patience) {
     return listener.isActive()
         ? Loops.impediment(loops, patience)
         : Optional.of("the listener is closed");
   }
 
-  /** An address as people write it. */
+  /** Formats an address as host and port. */
   public static String text(InetSocketAddress address) {
     String host = address.getAddress().getHostAddress();
     return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
@@ -139,7 +132,7 @@ public final class CommandPort implements AutoCloseable {
         .addLast(new CommandConnection(decoder, ofLoop, memory, place.get(), engine::stop));
   }
 
-  /** Stops accepting, and closes all connections. */
+  /** Stops accepting and closes all connections. */
   @Override
   public void close() {
     isClosing = true;

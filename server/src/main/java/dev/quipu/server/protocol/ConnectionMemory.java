@@ -3,38 +3,37 @@ package dev.quipu.server.protocol;
 import dev.quipu.server.net.MemoryBudget;
 
 /*
- * A connection that asks and reads as clients do never touches the budget: what it holds stays
- * within the bytes that every connection has of its own, which were reserved when it was accepted.
- * Beyond these it reserves in steps, so that most batches cost no operation on what all connections
- * share.
+ * An ordinary connection never touches the shared budget: it stays within the free bytes that were
+ * reserved when it was accepted. Beyond these, memory is reserved in steps, so that most batches
+ * need no atomic operation on shared state.
  *
- * A commit that failed by its deadline may still be done later, by another thread: hence the lock,
- * which is free nearly always.
+ * A commit that timed out may still be executed by another thread: hence the lock, which is nearly
+ * always uncontended.
  */
 
-/** The memory that one connection holds of the {@link MemoryBudget}. Thread-safe. */
+/** The share of one connection in the {@link MemoryBudget}. Thread-safe. */
 public final class ConnectionMemory {
-  /** Bytes of a connection that are not counted: they were reserved when it was accepted. */
+  /** Bytes reserved for each connection when it is accepted, and not counted here. */
   static final int FREE_BYTES = 4 << 10;
 
   private static final int STEP_BYTES = 4 << 10;
 
-  /** Bytes of a reply from which on collecting it keeps others waiting. */
+  /** Size from which a collected reply counts as large. */
   private static final int LARGE_REPLY_BYTES = 64 << 10;
 
   private final MemoryBudget budget;
   private final long replyBytesMax;
   private long usedBytes;
-  private long replyBytes; // of these, replies that are being collected
+  private long replyBytes; // of these, replies being collected
   private long reservedBytes;
   private boolean isClosed;
   private boolean wasRejected;
-  private boolean isLarge; // what is being collected, or was rejected
+  private boolean isLarge; // a large reply is being collected or was rejected
 
   /**
    * Creates the unused memory of one connection.
    *
-   * @param replyBytesMax most bytes of replies that are being collected
+   * @param replyBytesMax maximum size of the replies being collected
    */
   public ConnectionMemory(MemoryBudget budget, long replyBytesMax) {
     this.budget = budget;
@@ -44,7 +43,7 @@ public final class ConnectionMemory {
   /** Reserves bytes if the budget allows it; returns whether it did. */
   public synchronized boolean tryTake(long bytes) {
     if (isClosed) {
-      return true; // nothing of it is kept
+      return true; // nothing is kept
     }
     long needed = needed(usedBytes + bytes);
     if (needed > reservedBytes) {
@@ -62,14 +61,14 @@ public final class ConnectionMemory {
     return used <= FREE_BYTES ? 0 : (used - FREE_BYTES + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
   }
 
-  /** Whether bytes were rejected since this was asked before. */
+  /** Returns whether a reservation was rejected since the last call. */
   synchronized boolean wasRejected() {
     boolean was = wasRejected;
     wasRejected = false;
     return was;
   }
 
-  /** Returns bytes that were taken. */
+  /** Releases bytes that were taken. */
   public synchronized void give(long bytes) {
     if (isClosed) {
       return;
@@ -82,12 +81,12 @@ public final class ConnectionMemory {
     }
   }
 
-  /** Whether it holds more than what every connection has of its own. */
+  /** Returns whether the connection holds bytes of the shared budget. */
   synchronized boolean isShared() {
     return reservedBytes > 0;
   }
 
-  /** Reserves bytes for a reply that is being collected. */
+  /** Reserves bytes for a reply being collected. */
   public synchronized Room collect(long bytes) {
     if (replyBytes + bytes > replyBytesMax) {
       isLarge = true;
@@ -102,17 +101,16 @@ public final class ConnectionMemory {
     return Room.TAKEN;
   }
 
-  /** Whether a large reply was collected, or rejected, since {@link #keep}. */
+  /** Returns whether a large reply was collected or rejected since {@link #keep}. */
   boolean isLarge() {
-    return isLarge; // by the thread that collects
+    return isLarge; // read by the collecting thread only
   }
 
   /**
-   * Replies have been collected, and are kept until they are read. What was reserved for them is
-   * not given back first: others would take it, and each connection keep a reply that is in no
-   * budget.
+   * Keeps collected replies until they are read. Their reservation is carried over, not released
+   * and taken again: another connection could take it in between.
    *
-   * @return whether the budget allows that many bytes; if not, none are reserved
+   * @return whether the budget allows this size; if not, nothing is reserved
    */
   synchronized boolean keep(long bytes) {
     isLarge = false;
@@ -122,31 +120,31 @@ public final class ConnectionMemory {
       give(collected);
       return false;
     }
-    if (bytes < collected) { // seldom: most batches collect nothing
+    if (bytes < collected) { // rare: most batches collect nothing
       give(collected - bytes);
     }
     return true;
   }
 
-  /** Returns the most bytes of a reply. */
+  /** Returns the maximum size of a reply, in bytes. */
   public long replyBytesMax() {
     return replyBytesMax;
   }
 
-  /** Returns everything: the connection has ended. */
+  /** Releases everything: the connection has closed. */
   synchronized void close() {
     isClosed = true;
     budget.release(reservedBytes);
     reservedBytes = 0;
   }
 
-  /** Whether bytes were reserved. */
+  /** The result of a reservation. */
   public enum Room {
-    /** They were. */
+    /** The bytes were reserved. */
     TAKEN,
-    /** The replies of this connection would be larger than they may be. */
+    /** The replies of this connection would exceed their limit. */
     OVER_CONNECTION,
-    /** All connections together hold as much as they may. */
+    /** The budget of all connections is used up. */
     OVER_BUDGET
   }
 }

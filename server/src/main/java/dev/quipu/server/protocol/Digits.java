@@ -2,13 +2,13 @@ package dev.quipu.server.protocol;
 
 import io.netty.buffer.ByteBuf;
 
-/** Writes numbers. */
+/** Writes decimal numbers without allocation. */
 public final class Digits {
   private static final int LONGEST = 20;
 
   private Digits() {}
 
-  /** A number and the end of its line. */
+  /** Writes a number and CRLF. */
   public static void line(ByteBuf out, long value) {
     int length = count(value);
     out.ensureWritable(LONGEST + 2);
@@ -35,7 +35,7 @@ public final class Digits {
       bytes[--at] = (byte) ('0' + Math.abs(left - rest * 10));
       left = rest;
     }
-    int small = (int) Math.abs(left); // which divides faster
+    int small = (int) Math.abs(left); // int division is faster
     do {
       int rest = small / 10;
       bytes[--at] = (byte) ('0' + small - rest * 10);
@@ -46,7 +46,7 @@ public final class Digits {
     }
   }
 
-  /** How many characters a number has. */
+  /** Returns the number of characters of a number. */
   public static int count(long value) {
     int count = value < 0 ? 2 : 1;
     long left = value;

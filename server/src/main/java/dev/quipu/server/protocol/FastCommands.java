@@ -10,23 +10,22 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Nearly all commands add to an existing counter, or read one. A decoder recognizes these in the
- * bytes as they came, and no word of them becomes an object: a command holds the offsets of its
- * name, and is reused when its batch was answered. Everything else takes the general path, whose
- * replies are the same.
+ * Nearly all commands add to an existing counter or read one. A decoder recognizes these in the raw
+ * bytes without allocating: a command holds the offsets of its name and is reused after its batch
+ * was answered. Everything else takes the general path, which gives the same replies.
  *
- * What came is copied into an array once, for the JVM reads arrays faster than buffers.
+ * The input is copied into an array once, since the JVM reads arrays faster than buffers.
  */
 
-/** Allocation-free decoding of the most frequent commands of a connection. Lives on its loop. */
+/** Decodes the most frequent commands without allocation. Confined to its event loop. */
 public final class FastCommands {
-  /** Longest name, in bytes, that is taken. */
+  /** Maximum length of a name on the fast path, in bytes. */
   public static final int NAME_BYTES_MAX = 127;
 
-  /** Most bytes that are looked at for one batch; what lies behind takes the general path. */
+  /** Maximum window of one batch, in bytes; the rest takes the general path. */
   private static final int WINDOW_BYTES_MAX = 64 << 10;
 
-  /** Longest window that is kept after its batch. */
+  /** Larger windows are released after their batch. */
   private static final int WINDOW_BYTES_KEPT = 8 << 10;
 
   private static final int COMMAND_BYTES = 80;
@@ -35,29 +34,29 @@ public final class FastCommands {
   private final Dialect dialect;
   private final ArrayList<FastCommand> commands = new ArrayList<>();
   private byte[] window = NO_WINDOW;
-  private int windowStart; // where it begins in the buffer
+  private int windowStart; // offset in the buffer
   private int windowEnd; // in the window
   private int used;
   private int mark;
   private @Nullable Batch filling;
-  private ByteBuf in = Unpooled.EMPTY_BUFFER; // that the window was copied from
+  private ByteBuf in = Unpooled.EMPTY_BUFFER; // source of the window
 
-  /** How a protocol answers. */
+  /** The protocol-specific part. */
   public interface Dialect {
-    /** Whether a counter of this value may be added to; to add 0 is to read. */
+    /** Returns whether delta may be added to a counter with this value; a delta of 0 is a read. */
     boolean mayAdd(long value, long delta);
 
-    /** Writes the answer to an add. */
+    /** Writes the reply to an add. */
     void added(ByteBuf out, long value, long delta, boolean isOnce);
 
-    /** Writes the answer to a read, of a counter whose name is in these bytes. */
+    /** Writes the reply to a read of the counter whose name is in these bytes. */
     void read(ByteBuf out, byte[] bytes, int from, int length, long value);
 
     /** Returns the same command, decoded by the general path. */
     PendingCommand generalPath(FastCommand fast);
   }
 
-  /** One of the commands. */
+  /** A reusable command. */
   public final class FastCommand implements PendingCommand {
     private boolean isRead;
     private boolean isOnce;
@@ -71,68 +70,68 @@ public final class FastCommands {
     private int place;
     private int mark;
 
-    /** What the dialect had set when it came. */
+    /** Returns the mark that was set when the command was decoded. */
     public int mark() {
       return mark;
     }
 
-    /** Whether it reads, and does not add. */
+    /** Returns whether this is a read. */
     public boolean isRead() {
       return isRead;
     }
 
-    /** What it adds. */
+    /** Returns the delta of an add. */
     public long delta() {
       return delta;
     }
 
-    /** The name, in bytes. */
+    /** Returns the name in UTF-8. */
     public byte[] name() {
       return Arrays.copyOfRange(window, from, from + length);
     }
 
-    /** The request id, in bytes; empty for none. */
+    /** Returns the request id in UTF-8; empty if there is none. */
     public byte[] id() {
       return Arrays.copyOfRange(window, idFrom, idFrom + idLength);
     }
 
     @Override
-    public int bytesMax(CounterAccess turn) {
+    public int bytesMax(CounterAccess counters) {
       return isRead ? 0 : CounterAccess.bytesMax(1, length);
     }
 
     @Override
-    public void touch(CounterAccess turn) {
-      place = turn.placeOf(window, from, length);
+    public void touch(CounterAccess counters) {
+      place = counters.placeOf(window, from, length);
       if (isOnce && place >= 0) {
-        turn.touch(place, high, low);
+        counters.touch(place, high, low);
       }
     }
 
     @Override
-    public void run(CounterAccess turn, ByteBuf out) {
+    public void run(CounterAccess counters, ByteBuf out) {
       int at = out.writerIndex();
-      long changes = turn.changeCount();
+      long changes = counters.changeCount();
       try {
-        // A command before this one may have removed what was there when it was touched.
-        if (place < 0 || !turn.isNumberAt(place)) {
-          dialect.generalPath(this).run(turn, out);
-        } else if (isRead && dialect.mayAdd(turn.valueAt(place), 0)) {
-          dialect.read(out, window, from, length, turn.valueAt(place));
-        } else if (!isRead && dialect.mayAdd(turn.valueAt(place), delta) && isAdded(turn)) {
-          dialect.added(out, turn.valueAt(place), delta, isOnce);
+        // An earlier command may have removed the counter after the lookup.
+        if (place < 0 || !counters.isNumberAt(place)) {
+          dialect.generalPath(this).run(counters, out);
+        } else if (isRead && dialect.mayAdd(counters.valueAt(place), 0)) {
+          dialect.read(out, window, from, length, counters.valueAt(place));
+        } else if (!isRead && dialect.mayAdd(counters.valueAt(place), delta) && isAdded(counters)) {
+          dialect.added(out, counters.valueAt(place), delta, isOnce);
         } else {
-          dialect.generalPath(this).run(turn, out);
+          dialect.generalPath(this).run(counters, out);
         }
       } catch (RuntimeException e) {
-        PendingCommand.requireWhole(turn, changes, e);
+        PendingCommand.requireWhole(counters, changes, e);
         out.writerIndex(at);
         failed(e, out);
       }
     }
 
-    private boolean isAdded(CounterAccess turn) {
-      return isOnce ? turn.addOnceAt(place, delta, high, low) : turn.addAt(place, delta);
+    private boolean isAdded(CounterAccess counters) {
+      return isOnce ? counters.addOnceAt(place, delta, high, low) : counters.addAt(place, delta);
     }
 
     @Override
@@ -141,15 +140,15 @@ public final class FastCommands {
     }
   }
 
-  /** In a dialect. */
+  /** Creates the commands of one connection. */
   public FastCommands(Dialect dialect) {
     this.dialect = dialect;
   }
 
   /**
-   * Makes ready to look at what is next in a buffer, which does not change while a batch is filled.
+   * Prepares the window of a batch. The buffer must not change while the batch is filled.
    *
-   * @return where it begins in {@link #window}
+   * @return the read position in {@link #window}
    */
   public int look(ByteBuf next, Batch batch) {
     in = next;
@@ -166,16 +165,16 @@ public final class FastCommands {
     return in.readerIndex() - windowStart;
   }
 
-  /** The batch was answered: none of its commands is used from now on. */
+  /** Notes that the batch was answered: its commands may be reused. */
   public void answered() {
-    filling = null; // with all its answers
+    filling = null; // releases its replies
     in = Unpooled.EMPTY_BUFFER;
     if (window.length > WINDOW_BYTES_KEPT) {
       window = NO_WINDOW;
     }
   }
 
-  /** Releases all commands. */
+  /** Releases everything that is kept for reuse. */
   public void trim() {
     answered();
     window = NO_WINDOW;
@@ -184,22 +183,22 @@ public final class FastCommands {
     used = 0;
   }
 
-  /** Returns the bytes that are kept for the next batch. */
+  /** Returns the memory kept for the next batch, in bytes. */
   public int heldBytes() {
     return window.length + COMMAND_BYTES * commands.size();
   }
 
-  /** The bytes that {@link #look} speaks of. */
+  /** Returns the input that {@link #look} has copied. */
   public byte[] window() {
     return window;
   }
 
-  /** Where they end. */
+  /** Returns the end of the input in the window. */
   public int end() {
     return windowEnd;
   }
 
-  /** Adds a read to the batch, which ends at {@code end} in the window. */
+  /** Adds a read that ends at {@code end} in the window to the batch. */
   public void read(int from, int length, int end) {
     FastCommand command = next();
     command.isRead = true;
@@ -207,7 +206,7 @@ public final class FastCommands {
     take(command, from, length, end);
   }
 
-  /** Adds an add to the batch. */
+  /** Adds an increment to the batch. */
   public void add(int from, int length, long delta, int end) {
     FastCommand command = next();
     command.isRead = false;
@@ -217,7 +216,9 @@ public final class FastCommands {
     take(command, from, length, end);
   }
 
-  /** Adds one under a request id to the batch; whether that is an id that can be taken so. */
+  /**
+   * Adds an increment with a request id to the batch; returns whether the id fits the fast path.
+   */
   public boolean addOnce(int from, int length, long delta, int idFrom, int idLength, int end) {
     RequestId id = RequestId.ofAscii(window, idFrom, idLength);
     if (id == null) {
@@ -235,7 +236,7 @@ public final class FastCommands {
     return true;
   }
 
-  /** Sets what the commands from now on remember for the dialect. */
+  /** Sets the mark of the following commands, for use by the dialect. */
   public void mark(int what) {
     mark = what;
   }
@@ -255,7 +256,7 @@ public final class FastCommands {
     return commands.get(used++);
   }
 
-  /** A number of digits alone, without zeros ahead, above 0; 0 for anything else. */
+  /** Parses a positive decimal number without leading zeros; returns 0 for anything else. */
   public long number(int at, int digits) {
     long value = 0;
     for (int i = at; i < at + digits; i++) {

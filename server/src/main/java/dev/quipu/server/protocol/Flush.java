@@ -5,15 +5,15 @@ import dev.quipu.QuipuException;
 import dev.quipu.engine.CounterAccess;
 import java.util.List;
 
-/** The removal of all counters and texts, in parts that each fit into a commit. */
+/** Removes all counters and texts, in parts that each fit into a commit. */
 public final class Flush {
-  /** Counters removed at once. */
+  /** Number of counters removed by one part. */
   private static final int PART = 4_096;
 
   private int parts;
   private boolean isDone;
 
-  /** Returns the most bytes of log that a part writes. */
+  /** Returns the maximum log bytes of a part. */
   public static int bytesMax() {
     return CounterAccess.bytesMax(PART, 0);
   }
@@ -21,14 +21,13 @@ public final class Flush {
   /**
    * Removes a part.
    *
-   * @throws QuipuException if it cannot; after the first part that is not known to have had no
-   *     effect
+   * @throws QuipuException if the removal failed; after the first part the outcome is unknown
    */
-  public void part(CounterAccess turn) {
+  public void part(CounterAccess counters) {
     isDone = true; // also if it throws
-    List<String> names = turn.names("", "", PART);
+    List<String> names = counters.names("", "", PART);
     try {
-      names.forEach(turn::remove);
+      names.forEach(counters::remove);
     } catch (QuipuException e) {
       throw parts == 0
           ? e
@@ -39,7 +38,7 @@ public final class Flush {
     isDone = names.size() < PART;
   }
 
-  /** Whether nothing is left, or a part has failed. */
+  /** Returns whether nothing is left or a part has failed. */
   public boolean isDone() {
     return isDone;
   }

@@ -9,11 +9,11 @@ import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /*
- * A socket that is closed while bytes wait to be read from it is reset, and the client loses the
- * answer that says why. So the server first ends its own side, and reads on for a while.
+ * Closing a socket with unread input resets it, and the client loses the reply that states the
+ * reason. So the server first shuts down its output and keeps reading for a short time.
  */
 
-/** Ends a connection so that the client can read its last answer. Lives on its event loop. */
+/** Closes a connection so that the client can read its last reply. Confined to its event loop. */
 final class LingeringClose {
   private static final int WRITE_SECONDS_MAX = 30;
   private static final int READ_SECONDS_MAX = 2;
@@ -25,7 +25,7 @@ final class LingeringClose {
     this.context = context;
   }
 
-  /** Writes the last answer and ends the connection. */
+  /** Writes the last reply and closes the connection. */
   static LingeringClose end(ChannelHandlerContext context, ByteBuf last) {
     LingeringClose linger = new LingeringClose(context);
     linger.closeIn(WRITE_SECONDS_MAX);
@@ -33,7 +33,7 @@ final class LingeringClose {
     return linger;
   }
 
-  /** The client sends no more. */
+  /** Notes that the client has shut down its output. */
   void inputEnded() {
     if (isWritten) {
       context.close();

@@ -13,12 +13,12 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Batches that the connections of one event loop give to the engine. The loop first reads what has
- * come by all of them, and then commits it in one group: the loop waits for the disk itself, which
- * is quicker than to hand over to another thread. Lives on its event loop.
+ * Group commit of one event loop. The loop reads what all its connections have received, then
+ * commits it as one group and waits for the disk itself, which is faster than a handover to another
+ * thread. Confined to its event loop.
  */
 final class LoopCommits {
-  /** Batches in one group that keep others waiting. */
+  /** Maximum number of heavy batches in one group. */
   private static final int HEAVY_MAX = 2;
 
   private final Executor loop;
@@ -35,9 +35,9 @@ final class LoopCommits {
   /**
    * Creates the commits of a loop.
    *
-   * @param later runs what is not urgent, after the loop has read what came meanwhile
-   * @param engine does operations, and returns when they have reached the disk
-   * @param stop stops the engine, after an error of the virtual machine
+   * @param later runs a task after the loop has read its pending input
+   * @param engine applies operations and returns when they are durable
+   * @param stop stops the engine after a {@link VirtualMachineError}
    */
   LoopCommits(
       Executor loop,
@@ -51,14 +51,14 @@ final class LoopCommits {
   }
 
   /**
-   * Commits a batch with the next group.
+   * Adds a batch to the next group.
    *
-   * @param then runs when it has reached the disk, or has failed
+   * @param then runs when the batch is durable or has failed
    */
   void add(Batch batch, Runnable then) {
     if (!isScheduled) {
-      // What was sent ahead of answers waits until the loop has read what others sent. If this
-      // fails, nothing was added that could be done later.
+      // Pipelined commands wait until the loop has read the input of other connections. If this
+      // throws, the batch is not added.
       (isCommitting ? later : loop).execute(commit);
       isScheduled = true;
     }
@@ -70,7 +70,7 @@ final class LoopCommits {
     }
   }
 
-  /** Of the batches that keep others waiting only a few are in one group. */
+  /** Moves a few heavy batches into the next group. */
   private void takeHeavy() {
     for (int taken = 0; taken < HEAVY_MAX && !heavy.isEmpty(); ) {
       Batch next = heavy.remove();
@@ -80,7 +80,7 @@ final class LoopCommits {
       }
     }
     if (!heavy.isEmpty()) {
-      later.execute(commit); // else the loop reads nothing until all of them are done
+      later.execute(commit); // the loop reads in between
       isScheduled = true;
     }
   }
@@ -92,15 +92,15 @@ final class LoopCommits {
     }
     List<Batch> batches = waiting;
     waiting = spare;
-    // A commit that failed by its deadline may still be done: then its list is never used again.
+    // A commit that timed out may still execute, so its list is not reused.
     spare = new ArrayList<>(0);
     boolean isDone = false;
     try {
       engine.accept(batches);
       isDone = true;
-    } catch (RuntimeException e) { // whatever it is, who waits must know of it
+    } catch (RuntimeException e) { // whatever it is, the waiting clients must be answered
       fail(batches, 0, e);
-    } catch (Error e) { // the engine has stopped itself, if it was its own
+    } catch (Error e) { // the engine has already stopped itself if the error is its own
       stop.accept(e);
       fail(batches, 0, unknown(e));
     }
@@ -115,7 +115,7 @@ final class LoopCommits {
     }
   }
 
-  /** Answers a batch; one that cannot be answered does not keep others from it. */
+  /** Answers a batch; a failure does not affect the other batches. */
   private boolean complete(List<Batch> batches, int index) {
     try {
       batches.get(index).complete();

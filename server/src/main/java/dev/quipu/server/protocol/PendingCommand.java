@@ -5,39 +5,39 @@ import dev.quipu.Reason;
 import dev.quipu.engine.CounterAccess;
 import io.netty.buffer.ByteBuf;
 
-/** A decoded command, executed in the next commit of its event loop and answered in its place. */
+/** A decoded command that runs in the next commit of its event loop. */
 public interface PendingCommand {
-  /** Returns the most bytes of log that it writes next; see {@link CounterAccess#bytesMax}. */
-  int bytesMax(CounterAccess turn);
+  /** Returns the maximum log bytes of its next run; see {@link CounterAccess#bytesMax}. */
+  int bytesMax(CounterAccess counters);
 
-  /** Looks up what it will need, so that memory is waited for once. */
-  default void touch(CounterAccess turn) {}
-
-  /**
-   * Executes it and writes the reply, which may be an error if nothing was changed.
-   *
-   * @throws RuntimeException if it changed something and failed; the engine stops, so that this is
-   *     never in its log
-   */
-  void run(CounterAccess turn, ByteBuf out);
+  /** Prefetches the counters of the command, so that cache misses overlap. */
+  default void touch(CounterAccess counters) {}
 
   /**
-   * Rethrows the failure of a command that has changed something.
+   * Runs the command and writes the reply, which may be an error if nothing was changed.
    *
-   * @param changesBefore the {@link CounterAccess#changeCount} when it began
+   * @throws RuntimeException if it failed after a change; the engine stops, so that the partial
+   *     change never reaches the log
    */
-  static void requireWhole(CounterAccess turn, long changesBefore, RuntimeException why) {
-    // Without memory for the rest, what is done is whole in itself, and said to be unknown.
+  void run(CounterAccess counters, ByteBuf out);
+
+  /**
+   * Rethrows the failure of a command that has changed counters.
+   *
+   * @param changesBefore the {@link CounterAccess#changeCount} before the command
+   */
+  static void requireWhole(CounterAccess counters, long changesBefore, RuntimeException why) {
+    // Out of memory: the changes so far are consistent, and the outcome is reported as unknown.
     boolean isFull = why instanceof QuipuException store && store.reason() == Reason.FULL;
-    if (turn.changeCount() != changesBefore && !isFull) {
+    if (counters.changeCount() != changesBefore && !isFull) {
       throw why;
     }
   }
 
-  /** Writes the reply when it is unknown whether the changes have reached the disk. */
+  /** Writes the error reply when it is unknown whether the changes are durable. */
   void failed(RuntimeException why, ByteBuf out);
 
-  /** Returns whether {@link #run} did all; if not, it is called again, before other commands. */
+  /** Returns whether {@link #run} is complete; if not, it runs again before other commands. */
   default boolean isDone() {
     return true;
   }

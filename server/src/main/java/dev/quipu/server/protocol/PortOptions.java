@@ -6,16 +6,16 @@ import io.netty.handler.ssl.SslContext;
 import java.util.Optional;
 
 /**
- * How a port that takes commands works.
+ * Options of a command port.
  *
  * @param bind address to listen on
- * @param port port to listen on; 0 picks one
- * @param token what clients must show; empty to let everybody in
- * @param tls what encrypts; empty for none
- * @param connectionsMax connections at once; more take the place of idle ones
- * @param transport how bytes come and go
- * @param mayFlush whether a client may remove all counters by one command
- * @param memory what all connections of this port, and of others that share it, may hold
+ * @param port port to listen on; 0 picks a free one
+ * @param token required of clients; empty for no authentication
+ * @param tls TLS context; empty for plain text
+ * @param connectionsMax maximum number of connections; further ones replace idle ones
+ * @param transport network transport
+ * @param mayFlush whether clients may remove all counters by one command
+ * @param memory memory budget, possibly shared with other ports
  */
 public record PortOptions(
     String bind,
@@ -28,7 +28,9 @@ public record PortOptions(
     MemoryBudget memory) {
   private static final int CONNECTIONS_MAX = 20_000;
 
-  /** Loopback only, no token, no encryption, 20,000 connections, the quickest transport. */
+  /**
+   * Returns the defaults: loopback, no token, no TLS, 20,000 connections, the fastest transport.
+   */
   public static PortOptions at(int port) {
     return new PortOptions(
         "127.0.0.1",
@@ -41,28 +43,28 @@ public record PortOptions(
         MemoryBudget.ofHeap());
   }
 
-  /** The same at another address, for clients that show this token. */
-  public PortOptions reachable(String at, Optional<String> by, Optional<SslContext> encrypted) {
+  /** Returns a copy with an address, a required token and TLS. */
+  public PortOptions withAccess(String at, Optional<String> by, Optional<SslContext> encrypted) {
     return new PortOptions(at, port, by, encrypted, connectionsMax, transport, mayFlush, memory);
   }
 
-  /** The same for so many connections at once. */
-  public PortOptions within(int connections) {
+  /** Returns a copy with a maximum number of connections. */
+  public PortOptions withConnectionsMax(int connections) {
     return new PortOptions(bind, port, token, tls, connections, transport, mayFlush, memory);
   }
 
-  /** The same by another transport. */
-  public PortOptions by(Transport other) {
+  /** Returns a copy with another transport. */
+  public PortOptions withTransport(Transport other) {
     return new PortOptions(bind, port, token, tls, connectionsMax, other, mayFlush, memory);
   }
 
-  /** The same for clients that may remove all counters, or may not. */
-  public PortOptions flushing(boolean may) {
+  /** Returns a copy that allows clients to remove all counters, or not. */
+  public PortOptions withFlush(boolean may) {
     return new PortOptions(bind, port, token, tls, connectionsMax, transport, may, memory);
   }
 
-  /** The same within a memory budget that other ports share. */
-  public PortOptions sharing(MemoryBudget budget) {
+  /** Returns a copy with a shared memory budget. */
+  public PortOptions withMemory(MemoryBudget budget) {
     return new PortOptions(bind, port, token, tls, connectionsMax, transport, mayFlush, budget);
   }
 }

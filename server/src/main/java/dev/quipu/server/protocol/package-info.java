@@ -1,4 +1,4 @@
-/** Connections that take commands: decoding, batching, and the commit of an event loop. */
+/** Command ports: decoding, batching and the group commit of an event loop. */
 @NullMarked
 package dev.quipu.server.protocol;
 

@@ -16,41 +16,41 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * INCR, DECR, INCRBY, DECRBY, GET and QUIPU.ADD without bounds, sent as clients send them. Lives on
- * the connection's event loop.
+ * Decodes INCR, DECR, INCRBY, DECRBY, GET and QUIPU.ADD without bounds, in the form that clients
+ * send. Confined to the event loop of the connection.
  */
 final class FastPath implements FastCommands.Dialect {
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
   private static final VarHandle INT =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
-  private static final long TWO_WORDS_OF_4 = 0x2a320d0a24340d0aL; // *2 $4, with ends of lines
+  private static final long TWO_WORDS_OF_4 = 0x2a320d0a24340d0aL; // *2 $4, each with CRLF
   private static final long TWO_WORDS_OF_3 = 0x2a320d0a24330d0aL;
   private static final long THREE_WORDS_OF_6 = 0x2a330d0a24360d0aL;
   private static final long FIVE_WORDS_OF_9 = 0x2a350d0a24390d0aL;
-  private static final long QUIPU_AD = 0x51554950552e4144L; // a point has no other case
+  private static final long QUIPU_AD = 0x51554950552e4144L; // the dot has no case
   private static final long UPPER_QUIPU_AD = 0xdfdfdfdfdfffdfdfL;
   private static final int ID_WORD = 0x24320d0a; // $2
   private static final int INCR = 0x494e4352;
   private static final int DECR = 0x44454352;
   private static final int UPPER = 0xdfdfdfdf;
-  private static final int DIGITS_MAX = 17; // no overflow while they are read
-  private static final int BYTES_MIN = 20; // of a command, which is more than its first heads
+  private static final int DIGITS_MAX = 17; // cannot overflow
+  private static final int BYTES_MIN = 20; // of a command
 
   private final FastCommands commands = new FastCommands(this);
   private final ConnectionMemory memory;
-  private int at; // behind what was read last
+  private int at; // read position
 
   FastPath(ConnectionMemory memory) {
     this.memory = memory;
   }
 
-  /** Returns the commands, which are reused. */
+  /** Returns the reusable commands. */
   FastCommands commands() {
     return commands;
   }
 
-  /** Takes a command, if it is one of these and is there wholly. */
+  /** Decodes a command if it is supported and complete. */
   boolean take(ByteBuf in, Batch batch, int spoken) {
     int first = commands.look(in, batch);
     byte[] bytes = commands.window();
@@ -89,7 +89,7 @@ final class FastPath implements FastCommands.Dialect {
     int from = at - length - 2;
     long delta = hasNumber ? sign * number(bytes) : sign;
     if (delta == 0) {
-      return false; // also what is no number
+      return false; // or a malformed number
     }
     commands.add(from, length, delta, at);
     return true;
@@ -138,14 +138,14 @@ final class FastPath implements FastCommands.Dialect {
     return idLength > 0 && commands.addOnce(from, length, delta, at - idLength - 2, idLength, at);
   }
 
-  /** Whether a line ends here; goes behind it. */
+  /** Skips a line end; returns whether it was one. */
   private boolean isLineEnd(byte[] bytes) {
     boolean isEnd = at + 2 <= commands.end() && bytes[at] == '\r' && bytes[at + 1] == '\n';
     at += 2;
     return isEnd;
   }
 
-  /** The length of the word that is here, with its head; goes behind it. -1 if it is not whole. */
+  /** Skips a bulk string; returns its length, or -1 if it is incomplete or not plain. */
   private int word(byte[] bytes, int most) {
     int end = commands.end();
     if (at + 4 > end || bytes[at] != '$') {
@@ -155,7 +155,7 @@ final class FastPath implements FastCommands.Dialect {
     int next = at + 1;
     while (next < end && next < at + 4 && bytes[next] != '\r') {
       int digit = bytes[next++] - '0';
-      if (digit < 0 || digit > 9 || (length == 0 && next > at + 2)) { // a zero ahead is an error
+      if (digit < 0 || digit > 9 || (length == 0 && next > at + 2)) { // leading zero
         return -1;
       }
       length = 10 * length + digit;
@@ -167,7 +167,7 @@ final class FastPath implements FastCommands.Dialect {
     return length;
   }
 
-  /** A positive number, as a word; 0 for anything else. */
+  /** Reads a positive number as a bulk string; 0 for anything else. */
   private long number(byte[] bytes) {
     int digits = word(bytes, DIGITS_MAX);
     return digits < 1 ? 0 : commands.number(at - digits - 2, digits);

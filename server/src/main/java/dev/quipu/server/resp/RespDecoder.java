@@ -20,22 +20,22 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The Redis protocol on one connection. */
+/** Decodes the Redis protocol on one connection. */
 final class RespDecoder implements CommandDecoder {
-  /** What is answered before the token was shown. */
+  /** Commands that are allowed before authentication. */
   private static final Set<String> UNAUTHENTICATED = Set.of("auth", "hello", "quit", "reset");
 
-  /** What a transaction does not put off. */
+  /** Commands that a transaction does not queue. */
   private static final Set<String> NOT_QUEUED =
       Set.of("multi", "exec", "discard", "watch", "quit", "reset");
 
-  /** What compares patterns, which may take long. */
+  /** Commands that match patterns, which may take long. */
   private static final Set<String> PATTERNS = Set.of("keys", "scan", "config");
 
-  /** Words of a command that may keep others waiting whatever it does. */
+  /** Number of words from which any command may delay others. */
   private static final int WORDS_MANY = 4_096;
 
-  /** What a command of a transaction holds besides its words. */
+  /** Memory overhead of a queued command. */
   private static final int QUEUED_OVERHEAD_BYTES = 128;
 
   private static final Set<String> SCRIPTS =
@@ -90,12 +90,12 @@ final class RespDecoder implements CommandDecoder {
   @Override
   public void closed(Batch last) {
     shared.close(session);
-    if (session.hasWatched) { // also if a WATCH is still on its way to its turn
+    if (session.hasWatched) { // a WATCH may still wait for its commit
       last.add(
           answered(
               "unwatch",
-              turn -> {
-                session.unwatch(turn);
+              counters -> {
+                session.unwatch(counters);
                 return Replies.OK;
               }));
     }
@@ -105,10 +105,10 @@ final class RespDecoder implements CommandDecoder {
     return new RespPendingCommand(new NamedCommand(command, deferred), session.protocol);
   }
 
-  /** Answers an error after which nothing can be trusted, or nothing more is done. */
+  /** Adds an error reply and ends the connection. */
   private void end(Batch batch, String why) {
     session.isEnding = true;
-    batch.add(answered("", turn -> new Reply.Failure(why)));
+    batch.add(answered("", counters -> new Reply.Failure(why)));
   }
 
   @Override
@@ -135,7 +135,8 @@ final class RespDecoder implements CommandDecoder {
       Arguments arguments = new Arguments(words, session.memory(), session.protocol);
       long held = arguments.heldBytes();
       boolean isLarge =
-          held > Batch.COMMAND_BYTES_FREE && !session.isQueueing(); // a transaction counts its own
+          held > Batch.COMMAND_BYTES_FREE
+              && !session.isQueueing(); // a transaction reserves its own
       if (isLarge && !batch.tryHold(held)) {
         batch.add(
             new RespPendingCommand(
@@ -148,7 +149,7 @@ final class RespDecoder implements CommandDecoder {
         batch.expectHeavy();
       }
       batch.add(
-          new RespPendingCommand(call, session.protocol)); // the answer to HELLO is in the new one
+          new RespPendingCommand(call, session.protocol)); // HELLO is answered in the new protocol
     }
     return true;
   }
@@ -164,7 +165,7 @@ final class RespDecoder implements CommandDecoder {
     return isLikely;
   }
 
-  /** A page in a browser talks HTTP to this port, or means to do harm. */
+  /** Returns whether a browser sends HTTP to this port, possibly as an attack. */
   private boolean isHttp(Arguments words) {
     return parser.isInline()
         && (words.word(0).equals("POST")
@@ -176,12 +177,12 @@ final class RespDecoder implements CommandDecoder {
     if (isHttp(words)) {
       session.isEnding = true;
       return new NamedCommand(
-          "", turn -> new Reply.Failure("ERR this port speaks Redis, not HTTP"));
+          "", counters -> new Reply.Failure("ERR this port speaks Redis, not HTTP"));
     }
     Optional<RespCommand> found = RespCommands.find(words.text(0));
     if (found.isEmpty() && SCRIPTS.contains(words.word(0))) {
-      // Told that EVALSHA is unknown, Redisson would ask again without end.
-      return rejected("ERR no scripts are run here: " + words.word(0));
+      // On "unknown command" for EVALSHA, Redisson would retry forever.
+      return rejected("ERR scripts are not supported: " + words.word(0));
     }
     if (found.isEmpty()) {
       return rejected(unknown(words));
@@ -197,31 +198,31 @@ final class RespDecoder implements CommandDecoder {
     if (session.isQueueing() && !NOT_QUEUED.contains(command.name())) {
       NamedCommand call = new NamedCommand(command.name(), deferred(command, words));
       Reply reply = session.queue(call, words.heldBytes() + QUEUED_OVERHEAD_BYTES);
-      return new NamedCommand(command.name(), turn -> reply);
+      return new NamedCommand(command.name(), counters -> reply);
     }
     return new NamedCommand(command.name(), deferred(command, words));
   }
 
-  /** What spoils a transaction that is being put together. */
+  /** Rejects a command and fails the open transaction. */
   private NamedCommand rejected(String why) {
     session.spoil();
-    return new NamedCommand("", turn -> new Reply.Failure(why));
+    return new NamedCommand("", counters -> new Reply.Failure(why));
   }
 
   private DeferredCommand deferred(RespCommand command, Arguments words) {
     try {
       return switch (command.handler()) {
-        case RespCommand.OnTurn onTurn -> onTurn.begin(session, words);
+        case RespCommand.OnEngine onEngine -> onEngine.begin(session, words);
         case RespCommand.OnCounters onCounters -> new CounterCall(command, words);
         case RespCommand.OnSession onSession when session.isQueueing() ->
-            turn -> onSession.run(session, words);
+            counters -> onSession.run(session, words);
         case RespCommand.OnSession onSession -> {
           Reply reply = onSession.run(session, words);
-          yield turn -> reply;
+          yield counters -> reply;
         }
       };
-    } catch (RuntimeException e) { // answered in its place
-      return turn -> {
+    } catch (RuntimeException e) { // answered in order
+      return counters -> {
         throw e;
       };
     }

@@ -4,40 +4,35 @@ import dev.quipu.engine.Engine;
 import dev.quipu.server.net.CommandHelp;
 import dev.quipu.server.protocol.CommandPort;
 import dev.quipu.server.protocol.PortOptions;
+import dev.quipu.server.resp.command.RespCommand;
 import dev.quipu.server.resp.command.RespCommands;
 import dev.quipu.server.resp.session.SharedState;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.util.List;
-import java.util.Locale;
 
-/** Serves the counters of an engine over the Redis protocol. */
+/** The Redis port of an engine. */
 public final class RespServer {
   private RespServer() {}
 
   /**
-   * Starts to serve.
+   * Starts the port.
    *
-   * @param version what INFO returns
+   * @param version the product version
    * @throws IOException if the address cannot be bound
    */
   public static CommandPort start(PortOptions options, Engine engine, String version, Clock clock)
       throws IOException {
-    SharedState shared =
-        new SharedState(engine, options.token(), options.mayFlush(), version, clock);
+    SharedState shared = new SharedState(engine, options, version, clock);
     CommandPort port =
-        CommandPort.start(
+        new CommandPort(
             options, engine, (remote, memory) -> new RespDecoder(shared, remote, memory));
     shared.listensAt(CommandPort.text(port.address()));
     return port;
   }
 
-  /** Returns all commands, in order of name. */
+  /** Returns all commands, ordered by name. */
   public static List<CommandHelp> commands() {
-    return RespCommands.all().stream()
-        .map(each ->
-            new CommandHelp(
-                "Redis", each.name().toUpperCase(Locale.ROOT), each.usage(), each.summary()))
-        .toList();
+    return RespCommands.all().stream().map(RespCommand::help).toList();
   }
 }

@@ -23,9 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The same bytes go to a real memcached and to this server, and the same come back. */
+/** Sends the same bytes to a real memcached and to this server and compares the replies. */
 final class LikeMemcachedTest {
-  /** {@code ~} is the end of a line. */
+  /** Scripts; {@code ~} stands for CRLF. */
   private static final String TEXT =
       """
       incr a 1|set a 0 0 1~5|incr a 1|incr a 10|get a|decr a 3|get a|decr a 2|get a|incr a
@@ -58,7 +58,7 @@ final class LikeMemcachedTest {
       ms n 1 C1~1|ms nope 1 C1~1|ma nope C1|md nope C1|ms a 5 T0 S1~hello
       """;
 
-  /** What is told of times, of what won, and of numbers that are not written as numbers are. */
+  /** Replies about times, vivified keys and non-canonical numbers. */
   private static final String ODD =
       """
       ms a 1 c~5|ms a 1 c k O1 s~5|ms a 1 c q~5|ms a 1 C999999999 c~5|ms b 1 MR c~1|ms b 1 ME c~1
@@ -104,7 +104,7 @@ final class LikeMemcachedTest {
         RawClient theirs = new RawClient(memcached.port());
         RawClient ours = new RawClient(server.address().getPort())) {
       for (String line : script.strip().replace('\n', '|').split("\\|", -1)) {
-        // Which number a change has is each server's own; that there is none is told alike.
+        // Cas uniques differ between servers; only their absence is compared.
         String expected = ask(theirs, line).replaceAll(" c[1-9][0-9]*", " c#");
         String answer = ask(ours, line).replaceAll(" c[1-9][0-9]*", " c#");
         if (!answer.equals(expected)) {
@@ -115,7 +115,7 @@ final class LikeMemcachedTest {
     assertEquals(List.of(), differ);
   }
 
-  /** Everything that is answered until the answer to a command that is always answered. */
+  /** Reads all replies up to the reply to a command that always has one. */
   static String ask(RawClient client, String line) throws IOException {
     client.send(line.replace("~", "\r\n") + "\r\nmn\r\n");
     return client.readUntil("MN\r\n");

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the memcached port does that memcached does not, and what it rejects. */
+/** Behaviour of the memcached port that differs from memcached, and its errors. */
 final class MemcacheServerTest {
   private static final String HUGE = "9223372036854775807";
 
@@ -59,7 +59,7 @@ final class MemcacheServerTest {
     engine.close();
   }
 
-  /** One command, and all that is answered to it. */
+  /** Sends a command and returns its reply. */
   private String ask(String line) throws IOException {
     String answer = LikeMemcachedTest.ask(client, line);
     return answer.substring(0, answer.length() - "MN\r\n".length()).replace("\r\n", "~");
@@ -75,7 +75,7 @@ final class MemcacheServerTest {
     assertEquals("VALUE a 0 3~-12~END~", ask("get a"));
     assertEquals(TextCommands.NOT_NUMERIC + "~", ask("incr a 1"));
     assertEquals("STORED~", ask("set t 0 0 5~hello"));
-    assertEquals(Optional.empty(), engine.read("t"), "a text is no counter");
+    assertEquals(Optional.empty(), engine.read("t"), "a text is not a counter");
   }
 
   @Test
@@ -94,7 +94,7 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void anOpaqueTokenIsTheIdOfACount() throws IOException {
+  void anOpaqueTokenIsARequestId() throws IOException {
     assertEquals("NF Oone~", ask("ma a Oone v"));
     assertEquals("VA 1 Oone~0~", ask("ma a Oone N0 v"));
     assertEquals("VA 1 Oone~0~", ask("ma a Oone N0 v"));
@@ -110,15 +110,15 @@ final class MemcacheServerTest {
         engine.outcome("a", RequestId.of("three")));
     engine.cancel("a", RequestId.of("five"));
     assertEquals("NS Ofive~", ask("ma a Ofive v"));
-    assertTrue(ask("ma a O v").startsWith("CLIENT_ERROR with O"));
-    assertTrue(ask("ma a Osix D0 v").startsWith("CLIENT_ERROR with O"));
+    assertTrue(ask("ma a O v").startsWith("CLIENT_ERROR O is"));
+    assertTrue(ask("ma a Osix D0 v").startsWith("CLIENT_ERROR O is"));
     assertEquals("CLIENT_ERROR opaque token too long~", ask("ma a O" + "x".repeat(33)));
     assertEquals("VA 1 Oone~5~", ask("ma b Oone N0 J5 v"), "ids belong to one counter");
     assertEquals(Optional.of(Reading.exact(0)), engine.read("a"));
   }
 
   @Test
-  void casKnowsEveryChange() throws IOException {
+  void casDetectsEveryChange() throws IOException {
     ask("set a 0 0 1~5");
     String unique = ask("gets a").replaceAll("(?s).* 1 ([0-9]+)~.*", "$1");
     assertEquals("EXISTS~", ask("cas a 0 0 1 1~6"));
@@ -158,7 +158,7 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void limitsAreTold() throws IOException {
+  void errorsStateTheLimits() throws IOException {
     assertEquals("ERROR~", ask("nonsense"));
     assertEquals(Line.BAD_FORMAT + "~", ask("get " + "k".repeat(251)));
     assertEquals("END~", ask("get" + " k".repeat(1_023)));
@@ -169,14 +169,16 @@ final class MemcacheServerTest {
     assertEquals(
         "SERVER_ERROR object too large for cache~", ask("set a 0 0 5000~" + "x".repeat(5_000)));
     assertEquals("CLIENT_ERROR bad data chunk~", ask("set a 0 0 1~xyz"));
-    assertEquals("CLIENT_ERROR flush_all is off: it needs --allow-flush~", ask("flush_all"));
+    assertEquals(
+        "CLIENT_ERROR flush_all is disabled; start the server with --allow-flush~",
+        ask("flush_all"));
     assertTrue(ask("get \u0001").startsWith("CLIENT_ERROR key has a control character"));
     client.send("get " + "k".repeat(70_000));
     assertEquals("CLIENT_ERROR line too long\r\n", client.readUntil("never"));
   }
 
   @Test
-  void halfACommandWaitsForItsRest() throws IOException {
+  void anIncompleteCommandWaitsForItsRest() throws IOException {
     client.send("set a 0 0");
     client.send(" 3\r\n12");
     client.send("3\r");
@@ -188,21 +190,21 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void flushRemovesAllAndAnswersInItsPlace() throws IOException {
-    client = client(PortOptions.at(0).flushing(true));
+  void flushRemovesAllAndIsAnsweredInOrder() throws IOException {
+    client = client(PortOptions.at(0).withFlush(true));
     for (int i = 0; i < 10_000; i++) { // more than one part of it
       engine.add(new Add("k" + i, 1, null));
     }
     client.send("incr k1 1\r\nflush_all\r\nget k1\r\nflush_all noreply\r\nmn\r\n");
     assertEquals("2\r\nOK\r\nEND\r\nMN\r\n", client.readUntil("MN\r\n"));
     assertEquals(List.of(), engine.list("", "", 10).counters());
-    assertEquals("CLIENT_ERROR flush_all takes no delay~", ask("flush_all 10"));
+    assertEquals("CLIENT_ERROR flush_all does not support a delay~", ask("flush_all 10"));
   }
 
   @Test
-  void strangersShowTheToken() throws IOException {
+  void clientsAuthenticateWithTheToken() throws IOException {
     client =
-        client(PortOptions.at(0).reachable("127.0.0.1", Optional.of("secret"), Optional.empty()));
+        client(PortOptions.at(0).withAccess("127.0.0.1", Optional.of("secret"), Optional.empty()));
     assertEquals("CLIENT_ERROR unauthenticated\r\n", client.askLine("get a"));
     assertEquals(
         "CLIENT_ERROR authentication failure\r\n", client.askLine("set x 0 0 9\r\nme sesame"));
@@ -212,7 +214,7 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void aPageInABrowserIsTurnedAway() throws IOException {
+  void httpRequestsAreRejected() throws IOException {
     client.send("POST / HTTP/1.1\r\nHost: a\r\n\r\nset a 0 0 1\r\n5\r\n");
     assertEquals("ERROR\r\n", client.readUntil("never"));
     assertEquals(Optional.empty(), engine.read("a"));

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients that know nothing of this server. */
+/** Unmodified memcached clients. */
 final class MemcachedClientsTest {
   private static final int ADDS = 2_000;
 
@@ -44,7 +44,7 @@ final class MemcachedClientsTest {
   @BeforeEach
   void start() throws IOException {
     engine = Engine.open(directory, EngineOptions.defaults());
-    server = LikeMemcachedTest.serve(engine, PortOptions.at(0).flushing(true), List.of());
+    server = LikeMemcachedTest.serve(engine, PortOptions.at(0).withFlush(true), List.of());
   }
 
   @AfterEach
@@ -53,7 +53,7 @@ final class MemcachedClientsTest {
     engine.close();
   }
 
-  /** The conformance tests of libmemcached, all of those for the text protocol. */
+  /** Runs all conformance tests of libmemcached for the text protocol. */
   @Test
   void memccapablePasses() throws IOException, InterruptedException {
     Optional<String> found = Tool.find("memccapable");
@@ -96,7 +96,7 @@ final class MemcachedClientsTest {
     }
   }
 
-  /** It connects anew by itself. */
+  /** The client reconnects by itself. */
   private static long againIncr(MemcachedClient client) throws Exception {
     AtomicLong value = new AtomicLong();
     Progress.await(
@@ -113,8 +113,8 @@ final class MemcachedClientsTest {
   }
 
   /**
-   * One reply in twenty is lost, the client connects anew and sends again: counted once. No client
-   * that Maven, npm or Debian have speaks of opaque tokens on ma, so here it is bare lines.
+   * One reply in twenty is lost, and the client reconnects and repeats: counted once. No packaged
+   * client supports opaque tokens on ma, so this sends plain lines.
    */
   @Test
   void repeatsUnderAnOpaqueTokenCountOnce() throws IOException {
@@ -122,7 +122,7 @@ final class MemcachedClientsTest {
     assertEquals(Optional.of(Reading.exact(ADDS)), engine.read("a"));
   }
 
-  /** The same without a token counts too much: the fault is real. */
+  /** Without a token repeats count twice, which shows that the fault fires. */
   @Test
   void repeatsWithoutATokenCountTwice() throws IOException {
     long repeats = repeats("ma b N0 J1 v k", false);
@@ -140,7 +140,7 @@ final class MemcachedClientsTest {
         String head = "";
         while (head.isEmpty()) {
           head = client.askLine(command.formatted(i));
-          if (head.isEmpty()) { // the end of the connection: nobody knows
+          if (head.isEmpty()) { // connection lost: outcome unknown
             repeats++;
             client.close();
             client = new RawClient(proxy.port());

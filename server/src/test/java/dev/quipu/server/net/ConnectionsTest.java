@@ -22,7 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who fills the ports with idle connections shuts nobody out. */
+/** Idle connections cannot lock out other clients. */
 final class ConnectionsTest {
   private static final String PONG = "+PONG\r\n";
 
@@ -48,15 +48,15 @@ final class ConnectionsTest {
   }
 
   @Test
-  void idleConnectionsMakeRoomWithinTheMemory() throws IOException {
+  void idleConnectionsAreReplacedWithinTheMemoryLimit() throws IOException {
     MemoryBudget budget = new MemoryBudget(1 << 20); // for 64 of them
-    opensMany(PortOptions.at(0).sharing(budget), 300);
+    opensMany(PortOptions.at(0).withMemory(budget), 300);
     assertTrue(budget.connections().usedBytes() <= 512 << 10);
   }
 
   @Test
-  void idleConnectionsMakeRoomWithinThePort() throws IOException {
-    opensMany(PortOptions.at(0).within(20), 200);
+  void idleConnectionsAreReplacedWithinThePortLimit() throws IOException {
+    opensMany(PortOptions.at(0).withConnectionsMax(20), 200);
   }
 
   private static EmbeddedChannel channel() {
@@ -64,7 +64,7 @@ final class ConnectionsTest {
   }
 
   @Test
-  void oneThatIsBusyStays() {
+  void aBusyConnectionStays() {
     Connections connections = new Connections(10, 1_000, Clock.system());
     EmbeddedChannel busy = channel();
     connections.enter("port", busy, 10, false).orElseThrow().idleWhen(() -> false);
@@ -77,7 +77,7 @@ final class ConnectionsTest {
   }
 
   @Test
-  void oneThatLeavesBeforeItIsAskedIsCountedOnce() {
+  void aConnectionThatClosesBeforeItsIdleCheckIsReleasedOnce() {
     Connections connections = new Connections(10, 1_000, Clock.system());
     EmbeddedChannel busy = channel();
     connections.enter("port", busy, 10, false).orElseThrow().idleWhen(() -> false);
@@ -90,7 +90,7 @@ final class ConnectionsTest {
   }
 
   @Test
-  void noMoreAreOpenThanTheSystemLets() {
+  void openConnectionsStayWithinTheSystemLimit() {
     Connections connections = new Connections(1_000, 3, Clock.system());
     List<EmbeddedChannel> channels = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
@@ -104,7 +104,7 @@ final class ConnectionsTest {
   }
 
   @Test
-  void theLongestIdleIsClosed() {
+  void theLongestIdleConnectionIsClosed() {
     Connections connections = new Connections(30, 1_000, Clock.system());
     EmbeddedChannel used = channel();
     Connections.Place place = connections.enter("port", used, 10, false).orElseThrow();
@@ -122,7 +122,7 @@ final class ConnectionsTest {
   }
 
   @Test
-  void oneThatHasAskedMakesRoomWhenItAsksForNothingMore() {
+  void anActiveConnectionIsReplacedOnceIdle() {
     ManualClock clock = new ManualClock(0);
     Connections connections = new Connections(10, 1_000, clock);
     assertTrue(connections.enter("port", channel(), 11, false).isEmpty(), "it would never fit");
@@ -131,7 +131,7 @@ final class ConnectionsTest {
     for (int i = 0; i < 10; i++) {
       clock.advance(Duration.ofMillis(4_900));
       place.use();
-      assertTrue(connections.enter("port", channel(), 10, false).isEmpty(), "it goes on asking");
+      assertTrue(connections.enter("port", channel(), 10, false).isEmpty(), "it is still active");
     }
     clock.advance(Duration.ofMillis(5_001));
     assertTrue(connections.enter("port", channel(), 10, false).isPresent());
@@ -140,7 +140,7 @@ final class ConnectionsTest {
   }
 
   @Test
-  void newcomersWaitWhileManyAreBeingClosed() {
+  void newConnectionsWaitWhileManyAreBeingClosed() {
     Connections connections = new Connections(100, 1_000, Clock.system());
     EmbeddedChannel listener = channel();
     connections.accepts(listener);

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** All ports, encrypted by the same certificate. */
+/** TLS on all ports with the same certificate. */
 final class TlsTest {
   @TempDir Path directory;
 
@@ -56,7 +56,7 @@ final class TlsTest {
     tls = Optional.of(Tls.of(certificate, key));
   }
 
-  /** What is answered, up to the end of the connection. */
+  /** Returns everything received until the connection closes. */
   private String ask(int port, String asked) throws Exception {
     KeyStore known = KeyStore.getInstance(KeyStore.getDefaultType());
     known.load(null, null);
@@ -80,7 +80,7 @@ final class TlsTest {
 
   @Test
   void redis() throws Exception {
-    PortOptions options = PortOptions.at(0).reachable("127.0.0.1", Optional.of("secret"), tls);
+    PortOptions options = PortOptions.at(0).withAccess("127.0.0.1", Optional.of("secret"), tls);
     try (Engine engine = open();
         CommandPort server = RespServer.start(options, engine, "test", Clock.system())) {
       int port = server.address().getPort();
@@ -89,15 +89,15 @@ final class TlsTest {
           ask(port, "INCR a\r\nAUTH secret\r\nINCR a\r\nQUIT\r\n"));
       try (RawClient plain = new RawClient(port)) {
         plain.send("AUTH secret\r\nINCR a\r\n");
-        String told = plain.readUntil("never");
-        assertTrue(!told.contains(":"), "a client without encryption was told " + told);
+        String answer = plain.readUntil("never");
+        assertTrue(!answer.contains(":"), "a plain-text client received " + answer);
       }
     }
   }
 
   @Test
   void memcached() throws Exception {
-    PortOptions options = PortOptions.at(0).reachable("127.0.0.1", Optional.empty(), tls);
+    PortOptions options = PortOptions.at(0).withAccess("127.0.0.1", Optional.empty(), tls);
     try (Engine engine = open();
         CommandPort server =
             MemcacheServer.start(options, engine, List.of(), "test", Clock.system())) {
@@ -112,16 +112,16 @@ final class TlsTest {
     try (Quipu quipu = Backends.on(open());
         HttpServer server =
             HttpServer.start(options, tls, Services.of(quipu, "engine"), Clock.system())) {
-      String told =
+      String answer =
           ask(
               server.address().getPort(),
               "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-      assertTrue(told.startsWith("HTTP/1.1 200 OK\r\n"), told);
+      assertTrue(answer.startsWith("HTTP/1.1 200 OK\r\n"), answer);
     }
   }
 
   @Test
-  void filesThatAreNoCertificateAreNamed() throws Exception {
+  void invalidCertificateFilesAreNamed() throws Exception {
     Path wrong = Files.writeString(directory.resolve("wrong.pem"), "nothing");
     Exception thrown = assertThrows(IllegalArgumentException.class, () -> Tls.of(wrong, wrong));
     assertTrue(String.valueOf(thrown.getMessage()).contains("wrong.pem"), thrown::toString);

@@ -22,20 +22,20 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands in one commit, and what becomes of them when it fails. */
+/** Commands of one commit, and their outcome when it fails. */
 final class BatchTest {
   @TempDir Path directory;
 
-  /** Adds 1, and says so. */
+  /** Adds 1 and replies. */
   private record Counting(String counter) implements PendingCommand {
     @Override
-    public int bytesMax(CounterAccess turn) {
+    public int bytesMax(CounterAccess counters) {
       return CounterAccess.bytesMax(1, counter.length());
     }
 
     @Override
-    public void run(CounterAccess turn, ByteBuf out) {
-      turn.set(counter, turn.get(counter).orElse(0) + 1);
+    public void run(CounterAccess counters, ByteBuf out) {
+      counters.set(counter, counters.get(counter).orElse(0) + 1);
       out.writeCharSequence("counted ", StandardCharsets.US_ASCII);
     }
 
@@ -53,15 +53,15 @@ final class BatchTest {
     return new ConnectionMemory(new MemoryBudget(bytes), bytes);
   }
 
-  /** Answers this many bytes. */
+  /** Replies with this many bytes. */
   private record Telling(int bytes) implements PendingCommand {
     @Override
-    public int bytesMax(CounterAccess turn) {
+    public int bytesMax(CounterAccess counters) {
       return 0;
     }
 
     @Override
-    public void run(CounterAccess turn, ByteBuf out) {
+    public void run(CounterAccess counters, ByteBuf out) {
       out.writeZero(bytes);
     }
 
@@ -71,50 +71,50 @@ final class BatchTest {
     }
   }
 
-  private static String told(Batch batch) {
+  private static String answers(Batch batch) {
     return batch.answers().toString(StandardCharsets.US_ASCII);
   }
 
   @Test
-  void whatIsDoneAfterItsDeadlineDoesNotChangeWhatWasTold() {
+  void aLateCommitDoesNotChangeTheAnswers() {
     Batch batch = batch(2);
     batch.add(new Counting("a"));
     batch.add(new Counting("a"));
     batch.failed(new OutcomeUnknownException(Reason.TIMEOUT, "no answer from the disk", null));
-    assertEquals("unknown unknown ", told(batch));
+    assertEquals("unknown unknown ", answers(batch));
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
       engine.run(List.of(batch)); // late, by another thread
       assertEquals(Optional.of(Reading.exact(2)), engine.read("a"));
     }
     assertTrue(batch.hasFailed());
-    assertEquals("unknown unknown ", told(batch));
+    assertEquals("unknown unknown ", answers(batch));
   }
 
   @Test
-  void aBatchLargerThanACommitIsDoneInSeveral() {
+  void aBatchLargerThanACommitIsSplit() {
     Batch batch = batch(1);
     int commands = 200_000;
     for (int i = 0; i < commands; i++) {
       batch.add(new Counting("counter-" + i));
     }
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
-      StringBuilder told = new StringBuilder();
+      StringBuilder all = new StringBuilder();
       do {
         if (batch.isPaused()) {
           batch.resume();
         }
         engine.run(List.of(batch));
-        told.append(told(batch));
+        all.append(answers(batch));
       } while (batch.isPaused());
-      assertEquals("counted ".repeat(commands), told.toString());
+      assertEquals("counted ".repeat(commands), all.toString());
       assertEquals(commands, engine.statistics().counters());
       assertTrue(engine.statistics().frames() > 1);
     }
   }
 
-  /** A commit that nobody waits for any more is done from what it was given, and nothing else. */
+  /** A commit that has timed out runs its own operations only. */
   @Test
-  void aLateCommitDoesNotDoWhatCameSince() {
+  void aLateCommitDoesNotRunLaterBatches() {
     Deque<Runnable> loop = new ArrayDeque<>();
     List<List<? extends Operation>> given = new ArrayList<>();
     LoopCommits commits =
@@ -142,7 +142,7 @@ final class BatchTest {
     }
   }
 
-  /** The answers of one connection are as many bytes as it may hold, and no more. */
+  /** The unread replies of a connection stay within its limit. */
   @Test
   void aBatchPausesUntilItsAnswersAreRead() {
     Batch batch = new Batch(1, 16, memory(16 << 20));
@@ -166,9 +166,9 @@ final class BatchTest {
     assertEquals(4, commits);
   }
 
-  /** Without memory for more, each commit does at least one command. */
+  /** Over the budget, each commit still runs at least one command. */
   @Test
-  void aBatchOverTheBudgetGoesOnCommandByCommand() {
+  void aBatchOverTheBudgetContinuesCommandByCommand() {
     Batch batch = new Batch(1, 16, memory(0));
     for (int i = 0; i < 3; i++) {
       batch.add(new Telling(10_000));
@@ -180,7 +180,7 @@ final class BatchTest {
       batch.resume();
       assertEquals(0, batch.answers().readableBytes());
       batch.failed(new OutcomeUnknownException(Reason.UNAVAILABLE, "stopped", null));
-      assertEquals("unknown unknown ", told(batch), "the first was answered");
+      assertEquals("unknown unknown ", answers(batch), "the first was answered");
     }
   }
 
@@ -191,7 +191,7 @@ final class BatchTest {
   }
 
   @Test
-  void aCallbackThatFailsFailsAlone() {
+  void aFailingCallbackDoesNotAffectOthers() {
     Deque<Runnable> loop = new ArrayDeque<>();
     List<String> ran = new ArrayList<>();
     LoopCommits commits =
@@ -205,7 +205,7 @@ final class BatchTest {
     commits.add(batch(1), () -> ran.add("b"));
     runAll(loop);
     assertEquals(List.of("a", "b"), ran);
-    for (int i = 0; i < 3; i++) { // nothing of that commit runs again
+    for (int i = 0; i < 3; i++) { // no operation of that commit runs again
       int round = i;
       commits.add(batch(1), () -> ran.add("round " + round));
       runAll(loop);
@@ -213,9 +213,9 @@ final class BatchTest {
     assertEquals(List.of("a", "b", "round 0", "round 1", "round 2"), ran);
   }
 
-  /** A client that has sent far ahead does not keep the loop from reading what others send. */
+  /** A pipelining client does not keep the loop from reading other connections. */
   @Test
-  void whatWasSentAheadIsDoneAfterTheLoopHasReadTheOthers() {
+  void pipelinedCommandsRunAfterTheLoopHasReadOtherConnections() {
     Deque<Runnable> loop = new ArrayDeque<>();
     Deque<Runnable> later = new ArrayDeque<>();
     List<String> ran = new ArrayList<>();
@@ -229,22 +229,22 @@ final class BatchTest {
         });
     runAll(loop);
     assertEquals(List.of("first"), ran);
-    commits.add(batch(1), () -> ran.add("of another")); // was read meanwhile: in the same group
+    commits.add(batch(1), () -> ran.add("of another")); // read meanwhile: same group
     loop.addAll(later);
     runAll(loop);
     assertEquals(List.of("first", "second", "of another"), ran);
   }
 
-  /** Looks at more names than a group may. */
+  /** Visits more names than a group may. */
   private record Looking() implements PendingCommand {
     @Override
-    public int bytesMax(CounterAccess turn) {
+    public int bytesMax(CounterAccess counters) {
       return 0;
     }
 
     @Override
-    public void run(CounterAccess turn, ByteBuf out) {
-      turn.visit(50_001);
+    public void run(CounterAccess counters, ByteBuf out) {
+      counters.visit(50_001);
     }
 
     @Override
@@ -252,7 +252,7 @@ final class BatchTest {
   }
 
   @Test
-  void whatLooksAtMuchIsHeavyThoughNothingFollowsIt() {
+  void aCommandThatVisitsManyNamesMakesItsBatchHeavy() {
     Batch batch = batch(1);
     batch.add(new Looking());
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
@@ -261,11 +261,9 @@ final class BatchTest {
     assertTrue(batch.isDone() && !batch.isPaused() && batch.isHeavy());
   }
 
-  /**
-   * Of clients that have gone nothing keeps others waiting, or is done after they were forgotten.
-   */
+  /** Batches of disconnected clients neither delay others nor run later. */
   @Test
-  void whatAGoneClientHasLeftToWaitIsNotDone() {
+  void aWaitingBatchOfADisconnectedClientIsDropped() {
     Deque<Runnable> loop = new ArrayDeque<>();
     List<Operation> done = new ArrayList<>();
     LoopCommits commits =
@@ -299,7 +297,7 @@ final class BatchTest {
         () -> {
           throw new StackOverflowError();
         });
-    commits.add(after, () -> ran.add(told(after)));
+    commits.add(after, () -> ran.add(answers(after)));
     runAll(loop);
     assertEquals(List.of("stop", "unknown "), ran);
   }
@@ -319,7 +317,7 @@ final class BatchTest {
     for (int i = 0; i < 2; i++) {
       Batch batch = batch(1);
       batch.add(new Counting("a"));
-      commits.add(batch, () -> ran.add(told(batch)));
+      commits.add(batch, () -> ran.add(answers(batch)));
     }
     runAll(loop);
     assertEquals(List.of("stop", "unknown ", "unknown "), ran);

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.server.net.MemoryBudget;
 import org.junit.jupiter.api.Test;
 
-/** What a connection reserves of a budget that others use up. */
+/** Reservations of a connection in a budget that others use up. */
 final class ConnectionMemoryTest {
   private static final long LIMIT = 1 << 20;
   private static final long REPLY = 400 << 10;
@@ -26,7 +26,7 @@ final class ConnectionMemoryTest {
   }
 
   @Test
-  void whatIsNotKeptIsGivenBack() {
+  void collectedBytesThatAreNotKeptAreReleased() {
     assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(REPLY));
     assertTrue(memory.keep(REPLY / 2));
     assertEquals(REPLY / 2 - ConnectionMemory.FREE_BYTES, budget.usedBytes());
@@ -36,7 +36,7 @@ final class ConnectionMemoryTest {
   }
 
   @Test
-  void whatTheBudgetHasNoRoomForIsNotReserved() {
+  void bytesOverTheBudgetAreNotReserved() {
     assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(REPLY));
     assertFalse(memory.keep(2 * LIMIT));
     assertEquals(0, budget.usedBytes());

@@ -28,19 +28,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /*
- * Commands that are whole, cut anywhere, changed in a byte, made of wrong numbers, or noise, a
- * hundred thousand of them to each port (in a soak a million), by connections that end anywhere.
- * Beside them one connection counts and must never count wrong.
+ * Commands that are complete, truncated, mutated, made of wrong numbers, or noise: a hundred
+ * thousand to each port (a million in a soak), over connections that close anywhere. Meanwhile one
+ * connection counts, and its count must stay exact.
  */
 
-/** Garbage: no crash, no leak, no wrong count. */
+/** Malformed input causes no crash, no leak and no wrong count. */
 final class FuzzTest {
-  /** Another one is tried by {@code -Dseed=N}. */
+  /** The seed; set by {@code -Dseed=N}. */
   private static final long SEED = Long.getLong("seed", 20_261_122);
 
   private static final int INPUTS = Soak.size(100_000, 1_000_000);
 
-  /** A broken command ends a connection of Redis, and not one of memcached. */
+  /** A malformed command closes a Redis connection but not a memcached one. */
   private static final int OF_A_REDIS_CONNECTION = 20;
 
   private static final int OF_A_MEMCACHED_CONNECTION = 1_000;
@@ -146,7 +146,7 @@ final class FuzzTest {
 
   @TempDir Path directory;
 
-  /** Makes a command of words. */
+  /** Encodes words as a command. */
   private interface Form {
     String of(List<String> words, RandomGenerator random);
   }
@@ -179,7 +179,7 @@ final class FuzzTest {
         random.ints(random.nextInt(40), 0, 256).forEach(each -> whole.append((char) each));
       }
       default -> {
-        // as it is
+        // unchanged
       }
     }
     if (random.nextInt(20_000) == 0) {
@@ -210,7 +210,7 @@ final class FuzzTest {
           reader.join();
         }
       } catch (IOException e) {
-        // the server ended it, as it may after a broken command
+        // closed by the server after a malformed command
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new IllegalStateException(e);
@@ -222,14 +222,14 @@ final class FuzzTest {
     byte[] buffer = new byte[1 << 16];
     try {
       while (socket.getInputStream().read(buffer) >= 0) {
-        // whatever it is
+        // discarded
       }
     } catch (IOException e) {
-      // it ended
+      // closed
     }
   }
 
-  /** A run in which nearly all was thrown away with its connection is void. */
+  /** Fails a run in which nearly all commands were lost with their connections. */
   private static void requireTaken(String figures, String pattern) {
     Matcher found = Pattern.compile(pattern).matcher(figures);
     assertTrue(found.find(), figures);
@@ -241,7 +241,7 @@ final class FuzzTest {
     return Engine.open(directory, EngineOptions.defaults().withDurability(Durability.NONE));
   }
 
-  /** Pages of buffers that are in use; what is in flight is returned within a moment. */
+  /** Returns the number of network buffers in use. */
   private static long used() {
     return PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory();
   }

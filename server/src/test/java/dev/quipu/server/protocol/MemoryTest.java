@@ -37,7 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What clients can make the ports keep: each of them, and all together. */
+/** Memory that clients can make the ports hold, per connection and in total. */
 final class MemoryTest {
   private static final int FIELDS = 20_000;
   private static final String OK = "+OK\r\n";
@@ -69,7 +69,7 @@ final class MemoryTest {
 
   private int serve(MemoryBudget budget) throws IOException {
     CommandPort server =
-        RespServer.start(PortOptions.at(0).sharing(budget), engine, "test", Clock.system());
+        RespServer.start(PortOptions.at(0).withMemory(budget), engine, "test", Clock.system());
     closing.addFirst(server);
     return server.address().getPort();
   }
@@ -77,7 +77,7 @@ final class MemoryTest {
   private int serveMemcached(MemoryBudget budget) throws IOException {
     CommandPort server =
         MemcacheServer.start(
-            PortOptions.at(0).sharing(budget), engine, List.of(), "test", Clock.system());
+            PortOptions.at(0).withMemory(budget), engine, List.of(), "test", Clock.system());
     closing.addFirst(server);
     return server.address().getPort();
   }
@@ -90,7 +90,7 @@ final class MemoryTest {
   }
 
   private void awaitUnused(MemoryBudget budget) {
-    while (budget.usedBytes() != 0) { // the test ends by its own timeout if it never is
+    while (budget.usedBytes() != 0) { // until the timeout of the test
       Thread.onSpinWait();
     }
   }
@@ -117,7 +117,7 @@ final class MemoryTest {
   }
 
   @Test
-  void overTheBudgetWhatNeedsMemoryIsRejectedAndAddsGoOn() throws IOException {
+  void overTheBudgetLargeCommandsAreRejectedAndAddsContinue() throws IOException {
     MemoryBudget budget = new MemoryBudget(250_000);
     int port = serve(budget);
     RawClient client = client(port);
@@ -130,16 +130,16 @@ final class MemoryTest {
     }
     assertTrue(answer.startsWith("-OOM transaction needs more memory than is left"), answer);
     assertEquals(":2\r\n", steady.ask("INCR steady"));
-    steady.send(command("DEL", 10, 9_000).substring(0, 85_000)); // the rest does not come
+    steady.send(command("DEL", 10, 9_000).substring(0, 85_000)); // the rest is not sent
     assertTrue(steady.readUntil("never").startsWith("-OOM command needs more memory"));
     assertTrue(client.ask("EXEC").startsWith("-EXECABORT"));
     assertEquals(Optional.of(Reading.exact(2)), engine.read("steady"));
     awaitUnused(budget);
   }
 
-  /** All of them are watched, or none, and then nothing is held for them. */
+  /** WATCH is all or nothing; when rejected, it holds no memory. */
   @Test
-  void aWatchThatTheEngineHasNoRoomForHoldsNothing() throws IOException {
+  void aWatchRejectedByTheEngineHoldsNothing() throws IOException {
     engine.close();
     engine = Engine.open(directory, EngineOptions.defaults().withMemoryBytesMax(64 << 10));
     closing.addFirst(engine);
@@ -156,7 +156,7 @@ final class MemoryTest {
   }
 
   @Test
-  void whatIsWatchedIsLimited() throws IOException {
+  void watchedKeysAreLimited() throws IOException {
     MemoryBudget budget = new MemoryBudget(400_000);
     int port = serve(budget);
     RawClient client = client(port);
@@ -199,9 +199,9 @@ final class MemoryTest {
     }
   }
 
-  /** A pipeline of large replies that nobody reads stops, and goes on when it is read. */
+  /** A pipeline of large unread replies pauses and continues when they are read. */
   @Test
-  void repliesThatAreNotReadAreLimited() throws IOException {
+  void unreadRepliesAreLimited() throws IOException {
     MemoryBudget budget = new MemoryBudget(16 << 20);
     int port = serve(budget);
     RawClient steady = client(port);
@@ -253,7 +253,7 @@ final class MemoryTest {
     assertEquals("2\r\n", client.askLine("incr steady 1"));
   }
 
-  /** The error that ends a connection arrives, whatever else the client has sent. */
+  /** The last error of a connection arrives even if the client has sent more. */
   @Test
   void theLastErrorCanBeRead() throws IOException {
     RawClient client = client(serve(new MemoryBudget(64 << 20)));
@@ -263,21 +263,21 @@ final class MemoryTest {
           try {
             client.send(bytes);
           } catch (IOException e) {
-            // it ends while this is sent
+            // closed while this is sent
           }
         });
     assertTrue(client.readUntil("never").contains("command has 40001 arguments; the limit is"));
   }
 
   @Test
-  void manyArgumentsAreTaken() throws IOException {
+  void manyArgumentsAreAccepted() throws IOException {
     RawClient client = client(serve(new MemoryBudget(64 << 20)));
     client.send(command("EXISTS", 20_000, 6));
     assertEquals(":0\r\n", client.answer());
   }
 
   @Test
-  void aBinaryClientIsTurnedAwayAtOnce() throws IOException {
+  void aBinaryClientIsDisconnectedImmediately() throws IOException {
     RawClient client = client(serveMemcached(new MemoryBudget(64 << 20)));
     client.send("\200\n" + "\0".repeat(22));
     assertEquals("", client.readUntil("never"));
@@ -285,7 +285,7 @@ final class MemoryTest {
     assertEquals("MN\r\n", text.askLine("mn"));
   }
 
-  /** A connection on which nothing is sent. */
+  /** A silent connection. */
   private static EmbeddedChannel silent(ConnectionMemory memory, Consumer<Throwable> stop) {
     Connections connections = new MemoryBudget(0).connections();
     return new EmbeddedChannel(
@@ -297,9 +297,9 @@ final class MemoryTest {
             stop));
   }
 
-  /** What a transaction or WATCH holds is not kept from the others for ever. */
+  /** Memory held by an idle transaction or WATCH is reclaimed. */
   @Test
-  void aSilentClientThatHoldsMemoryOfAllIsClosed() {
+  void aSilentClientThatHoldsSharedMemoryIsClosed() {
     ConnectionMemory memory = new ConnectionMemory(new MemoryBudget(1 << 20), 0);
     EmbeddedChannel channel = silent(memory, cause -> {});
     assertTrue(memory.tryTake(ConnectionMemory.FREE_BYTES));
@@ -312,9 +312,9 @@ final class MemoryTest {
     assertFalse(channel.isActive());
   }
 
-  /** However long a command waits for its turn, what it holds is counted. */
+  /** The memory of a queued command stays reserved until it has run. */
   @Test
-  void whatWaitsForItsTurnIsCounted() {
+  void queuedCommandsAreCounted() {
     MemoryBudget budget = new MemoryBudget(1 << 20);
     Deque<Runnable> later = new ArrayDeque<>();
     EmbeddedChannel channel =
@@ -335,7 +335,7 @@ final class MemoryTest {
 
   private static final int HELD_BYTES = 500_000;
 
-  /** Each byte is a command that holds much. */
+  /** Decodes each byte as a command that holds much memory. */
   private static final class Holding extends Silent {
     @Override
     public boolean decode(ByteBuf in, Batch batch) {
@@ -347,12 +347,12 @@ final class MemoryTest {
       batch.add(
           new PendingCommand() {
             @Override
-            public int bytesMax(CounterAccess turn) {
+            public int bytesMax(CounterAccess counters) {
               return 0;
             }
 
             @Override
-            public void run(CounterAccess turn, ByteBuf out) {}
+            public void run(CounterAccess counters, ByteBuf out) {}
 
             @Override
             public void failed(RuntimeException why, ByteBuf out) {}
@@ -369,7 +369,7 @@ final class MemoryTest {
     return stopped.get();
   }
 
-  /** An error of the virtual machine stops the engine; direct memory is only the connection's. */
+  /** A VirtualMachineError stops the engine; exhausted direct memory closes the connection only. */
   @Test
   void anErrorOnAConnectionStopsTheEngine() {
     Throwable heap = new OutOfMemoryError("Java heap space");
@@ -380,7 +380,7 @@ final class MemoryTest {
     assertNull(stoppedBy(new IllegalStateException("planted")));
   }
 
-  /** Takes nothing apart. */
+  /** Decodes nothing. */
   private static class Silent implements CommandDecoder {
     @Override
     public boolean decode(ByteBuf in, Batch batch) {

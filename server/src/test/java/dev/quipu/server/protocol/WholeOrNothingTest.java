@@ -23,9 +23,9 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A command that is answered by an error has changed nothing, and none stops the engine. */
+/** A command with an error reply has changed nothing, and no command stops the engine. */
 final class WholeOrNothingTest {
-  /** Another one is tried by {@code -Dquipu.seed=N}. */
+  /** The seed; set by {@code -Dquipu.seed=N}. */
   private static final long SEED = Long.getLong("quipu.seed", 20_261_122);
 
   private static final int COMMANDS = 40_000;
@@ -127,24 +127,24 @@ final class WholeOrNothingTest {
 
   @TempDir Path directory;
 
-  /** All that there is, written out. */
+  /** Returns the whole content as text. */
   private static final class Dump implements Operation {
     private final StringBuilder all = new StringBuilder();
 
     @Override
-    public int bytesMax(CounterAccess turn) {
+    public int bytesMax(CounterAccess counters) {
       return 0;
     }
 
     @Override
-    public void on(CounterAccess turn) {
-      for (String name : turn.names("", "", 1_000)) {
+    public void on(CounterAccess counters) {
+      for (String name : counters.names("", "", 1_000)) {
         all.append(name)
             .append('=')
-            .append(turn.get(name))
-            .append(Arrays.toString(turn.text(name)))
+            .append(counters.get(name))
+            .append(Arrays.toString(counters.text(name)))
             .append('@')
-            .append(turn.expiresAt(name))
+            .append(counters.expiresAt(name))
             .append('\n');
       }
     }

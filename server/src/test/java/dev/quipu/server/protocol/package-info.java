@@ -1,4 +1,4 @@
-/** Tests. */
+/** Tests of command ports. */
 @NullMarked
 package dev.quipu.server.protocol;
 

@@ -38,7 +38,7 @@ import redis.clients.jedis.Transaction;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
-/** Clients that people have, as they come: connect, count, pipeline, transaction, reconnect. */
+/** Unmodified Java clients: connect, count, pipeline, transaction, reconnect. */
 final class JavaClientsTest {
   private static final int ADDS = 2_000;
 
@@ -74,7 +74,7 @@ final class JavaClientsTest {
       assertEquals("5", jedis.get("a"));
       assertNull(jedis.get("none"));
       JedisDataException e = assertThrows(JedisDataException.class, () -> jedis.set("a", "text"));
-      assertTrue(e.toString().contains("only counters"), e.toString());
+      assertTrue(e.toString().contains("only integers"), e.toString());
       Pipeline pipeline = jedis.pipelined();
       List<Response<Long>> all = new ArrayList<>();
       for (int i = 0; i < 100; i++) {
@@ -118,7 +118,7 @@ final class JavaClientsTest {
     }
   }
 
-  /** One reply in twenty is lost, the client connects anew and sends again: counted once. */
+  /** One reply in twenty is lost, and the client reconnects and repeats: counted once. */
   @Test
   void repeatsUnderAnIdCountOnce() {
     int port = server.address().getPort();

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The same bytes go to a real Redis and to this server, and the same come back. */
+/** Sends the same bytes to a real Redis and to this server and compares the replies. */
 final class LikeRedisTest {
   private static final String COUNTING =
       """
@@ -149,13 +149,13 @@ final class LikeRedisTest {
 
   static CommandPort serve(Engine engine, Optional<String> token) throws IOException {
     return RespServer.start(
-        PortOptions.at(0).reachable("127.0.0.1", token, Optional.empty()),
+        PortOptions.at(0).withAccess("127.0.0.1", token, Optional.empty()),
         engine,
         "test",
         Clock.system());
   }
 
-  /** Serves again on the port of a server that was closed. */
+  /** Starts a server again on the same port. */
   static CommandPort serve(Engine engine, int port) throws IOException {
     return RespServer.start(PortOptions.at(port), engine, "test", Clock.system());
   }
@@ -181,7 +181,7 @@ final class LikeRedisTest {
 
   @ParameterizedTest(name = "{0}, RESP{1}")
   @MethodSource("scripts")
-  void theSameComesBack(String name, int protocol, String script) throws IOException {
+  void repliesAreTheSame(String name, int protocol, String script) throws IOException {
     same(directory, protocol, script);
   }
 }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clients for Node, each in a script of its own: {@code src/test/node}. */
+/** Node clients, each in its own script in {@code src/test/node}. */
 final class NodeClientsTest {
   private static final Path SCRIPTS = Path.of("src/test/node");
   private static final Path INSTALLED = Path.of("target/node");
@@ -54,7 +54,7 @@ final class NodeClientsTest {
     }
   }
 
-  /** The one that was installed with the clients: a system's own may be too old for them. */
+  /** Returns the Node that was installed with the clients; that of the system may be too old. */
   private static Optional<String> node() {
     return Stream.of("x64", "arm64")
         .map(machine -> INSTALLED.resolve("node_modules/node-linux-" + machine + "/bin/node"))
@@ -77,7 +77,7 @@ final class NodeClientsTest {
         process.awaitLine("ready to reconnect");
         server.close();
         server = LikeRedisTest.serve(engine, port);
-        process.tell("go\n");
+        process.send("go\n");
         assertEquals(STEPS, process.await(0).stream().filter(STEPS::contains).toList());
       } finally {
         server.close();

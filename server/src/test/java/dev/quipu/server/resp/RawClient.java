@@ -8,38 +8,38 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** Sends lines, and reads what comes back byte by byte, whatever it is. */
+/** Sends lines and reads replies byte by byte, without interpreting them. */
 public final class RawClient implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 60_000;
 
   private final Socket socket;
   private final InputStream in;
 
-  /** To a port of this machine. */
+  /** Connects to a local port. */
   public RawClient(int port) throws IOException {
     this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setSoTimeout(PATIENCE_MILLIS);
     this.in = new BufferedInputStream(socket.getInputStream());
   }
 
-  /** Sends these, one byte each. */
+  /** Sends a text, one byte per character. */
   public void send(String bytes) throws IOException {
     socket.getOutputStream().write(bytes.getBytes(StandardCharsets.ISO_8859_1));
   }
 
-  /** The one answer to a line. */
+  /** Sends a line and returns its RESP reply. */
   public String ask(String line) throws IOException {
     send(line + "\r\n");
     return answer();
   }
 
-  /** The one line that is answered to this, as memcached's are. */
+  /** Sends a line and returns a reply of one line, as in memcached. */
   public String askLine(String line) throws IOException {
     send(line + "\r\n");
     return readUntil("\r\n");
   }
 
-  /** One answer, with all that it holds. */
+  /** Reads one RESP reply with its elements. */
   public String answer() throws IOException {
     String head = readUntil("\r\n");
     if (head.isEmpty() || "+-:_,#(".indexOf(head.charAt(0)) >= 0) {
@@ -57,7 +57,7 @@ public final class RawClient implements AutoCloseable {
     return all.toString();
   }
 
-  /** All up to this, or up to the end of the connection. */
+  /** Reads up to a text, or until the connection closes. */
   public String readUntil(String end) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     for (int each = in.read(); each >= 0; each = in.read()) {
@@ -69,7 +69,7 @@ public final class RawClient implements AutoCloseable {
     return all.toString(StandardCharsets.ISO_8859_1);
   }
 
-  /** Reads this many bytes, or fewer if the connection ends. */
+  /** Reads this many bytes, or fewer if the connection closes. */
   public String read(int bytes) throws IOException {
     return new String(socket.getInputStream().readNBytes(bytes), StandardCharsets.ISO_8859_1);
   }

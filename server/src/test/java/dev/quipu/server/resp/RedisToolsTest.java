@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The tools that come with Redis: redis-cli and redis-benchmark. */
+/** The tools of Redis: redis-cli and redis-benchmark. */
 final class RedisToolsTest {
   private static final int ADDS = 20_000;
 
@@ -52,13 +52,13 @@ final class RedisToolsTest {
   }
 
   private List<String> cli(String... options) throws IOException, InterruptedException {
-    return told("", options);
+    return run("", options);
   }
 
-  private List<String> told(String input, String... options)
+  private List<String> run(String input, String... options)
       throws IOException, InterruptedException {
     try (ToolProcess process = tool("redis-cli", options)) {
-      process.tell(input);
+      process.send(input);
       return process.await(0);
     }
   }
@@ -81,10 +81,10 @@ final class RedisToolsTest {
     assertEquals(List.of("OK"), cli("SET", "a", "7"));
     assertEquals(List.of("[\"7\",null]"), cli("--json", "MGET", "a", "none"));
     assertEquals(List.of("8", "9", "10"), cli("-r", "3", "INCR", "a"));
-    assertEquals(List.of("OK"), told("5", "-x", "SET", "b"));
+    assertEquals(List.of("OK"), run("5", "-x", "SET", "b"));
     assertEquals(Optional.of(Reading.exact(5)), engine.read("b"));
     try (ToolProcess process = tool("redis-cli", "-e", "SET", "a", "text")) {
-      assertTrue(process.await(1).getFirst().contains("only counters"));
+      assertTrue(process.await(1).getFirst().contains("only integers"));
     }
   }
 
@@ -92,10 +92,10 @@ final class RedisToolsTest {
   void commandsOnStandardInput() throws IOException, InterruptedException {
     assertEquals(
         List.of("OK", "QUEUED", "QUEUED", "1", "1"),
-        told("MULTI\nINCR t\nGET t\nEXEC\n").stream().filter(line -> !line.isEmpty()).toList());
+        run("MULTI\nINCR t\nGET t\nEXEC\n").stream().filter(line -> !line.isEmpty()).toList());
     assertEquals(
         List.of("OK", "2", "OK", "QUEUED"),
-        told("WATCH t\nINCR t\nMULTI\nINCR t\nEXEC\n").stream()
+        run("WATCH t\nINCR t\nMULTI\nINCR t\nEXEC\n").stream()
             .filter(line -> !line.isEmpty())
             .toList());
     assertEquals(List.of("2"), cli("GET", "t"));
@@ -103,10 +103,10 @@ final class RedisToolsTest {
 
   @Test
   void allAtOnceThroughAPipe() throws IOException, InterruptedException {
-    List<String> said = told("*2\r\n$4\r\nINCR\r\n$1\r\np\r\n".repeat(1_000), "--pipe");
+    List<String> said = run("*2\r\n$4\r\nINCR\r\n$1\r\np\r\n".repeat(1_000), "--pipe");
     assertEquals("errors: 0, replies: 1000", said.getLast());
     assertEquals(List.of("1000"), cli("GET", "p"));
-    said = told("INCRBY p 2\r\n".repeat(1_000), "--pipe");
+    said = run("INCRBY p 2\r\n".repeat(1_000), "--pipe");
     assertEquals("errors: 0, replies: 1000", said.getLast());
     assertEquals(Optional.of(Reading.exact(3_000)), engine.read("p"));
   }
@@ -115,12 +115,12 @@ final class RedisToolsTest {
   void looksAround() throws IOException, InterruptedException {
     StringBuilder sets = new StringBuilder();
     IntStream.range(0, 300).forEach(i -> sets.append("SET k:%d %d\n".formatted(i, i)));
-    told(sets.toString());
+    run(sets.toString());
     assertEquals(300, cli("--scan").stream().distinct().count());
     assertEquals(111, cli("--scan", "--pattern", "k:1*").stream().distinct().count());
     assertTrue(cli("--bigkeys").contains("Sampled 300 keys in the keyspace!"));
     List<String> info = cli("INFO");
-    // What --stat shows.
+    // --stat
     for (String field :
         List.of(
             "used_memory",
@@ -136,15 +136,15 @@ final class RedisToolsTest {
   @Test
   void countsOnAfterARestart() throws IOException, InterruptedException {
     try (ToolProcess process = tool("redis-cli")) {
-      process.tell("INCR a\n");
+      process.send("INCR a\n");
       process.awaitLine("1");
       int port = server.address().getPort();
       server.close();
       server = LikeRedisTest.serve(engine, port);
-      // The first finds the connection closed, and the next opens a new one.
-      process.tell("PING\nPING\n");
+      // The first finds the connection closed; the second reconnects.
+      process.send("PING\nPING\n");
       process.awaitLine("PONG");
-      process.tell("INCR a\n");
+      process.send("INCR a\n");
       process.awaitLine("2");
       process.await(0);
     }
@@ -162,11 +162,11 @@ final class RedisToolsTest {
       sum += engine.read("counter:%012d".formatted(i)).map(Reading::value).orElse(0L);
     }
     assertEquals(ADDS, sum);
-    // Its own SET sends a text, which no counter can be.
-    assertTrue(benchmark(1, "-t", "set").getLast().contains("only counters"));
+    // Its built-in SET sends a text, which is rejected.
+    assertTrue(benchmark(1, "-t", "set").getLast().contains("only integers"));
   }
 
-  /** It writes what is under way over and over, with a return and no new line. */
+  /** Checks the results; the tool overwrites its progress line with carriage returns. */
   private static void assertRan(List<String> said, String... tests) {
     for (String test : tests) {
       assertTrue(

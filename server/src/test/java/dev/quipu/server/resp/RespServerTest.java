@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What the Redis port does that a real Redis does not, or that takes more than one line. */
+/** Behaviour of the Redis port that differs from Redis or needs more than one command. */
 final class RespServerTest {
   private static final String TOKEN = "a-token-of-sixteen";
   @TempDir Path directory;
@@ -52,7 +52,9 @@ final class RespServerTest {
   private CommandPort serve(Optional<String> token) throws IOException {
     CommandPort started =
         RespServer.start(
-            PortOptions.at(0).reachable("127.0.0.1", token, Optional.empty()).within(100),
+            PortOptions.at(0)
+                .withAccess("127.0.0.1", token, Optional.empty())
+                .withConnectionsMax(100),
             engine,
             "test",
             Clock.system());
@@ -69,7 +71,11 @@ final class RespServerTest {
         assertThrows(
             IOException.class,
             () ->
-                RespServer.start(PortOptions.at(port).by(transport), engine, "test", Clock.system())
+                RespServer.start(
+                        PortOptions.at(port).withTransport(transport),
+                        engine,
+                        "test",
+                        Clock.system())
                     .close());
     assertEquals(
         "cannot listen on 127.0.0.1 port %d: Address already in use".formatted(port),
@@ -99,7 +105,7 @@ final class RespServerTest {
   }
 
   @Test
-  void aRequestCountsOnceByWhateverPort() throws IOException {
+  void aRequestCountsOnceOverAnyPort() throws IOException {
     RawClient client = client();
     assertEquals(numbers(5, 5, 0), client.ask("QUIPU.ADD a 5 ID one"));
     assertEquals(numbers(5, 5, 1), client.ask("QUIPU.ADD a 5 ID one"));
@@ -139,27 +145,27 @@ final class RespServerTest {
   @ParameterizedTest
   @CsvSource({
     "INCREX a BYINT x, ERR value is not an integer",
-    "INCREX a BYFLOAT 1.5, ERR counters have no fractions",
+    "INCREX a BYFLOAT 1.5, ERR counters are integers",
     "INCREX a LBOUND 2 UBOUND 1, ERR LBOUND",
     "INCREX a ENX, ERR ENX",
     "INCREX a FOO, ERR syntax error",
     "INCREX a EX 0, ERR invalid expire time in 'increx' command",
-    "EVAL x 0, ERR no scripts are run here: EVAL",
-    "SET a text, ERR value is not an integer or out of range: only counters",
+    "EVAL x 0, ERR scripts are not supported: EVAL",
+    "SET a text, ERR value is not an integer or out of range: only integers",
     "CONFIG SET a b, ERR only CONFIG GET",
   })
-  void whatIsNoCounterIsRejected(String command, String answer) throws IOException {
-    String told = client().ask(command);
-    assertTrue(told.startsWith("-" + answer), told);
+  void valuesThatAreNotCountersAreRejected(String command, String answer) throws IOException {
+    String reply = client().ask(command);
+    assertTrue(reply.startsWith("-" + answer), reply);
     assertEquals(Optional.empty(), engine.read("a"));
   }
 
   @Test
-  void whatExpiresIsGone() throws IOException {
+  void expiredCountersAreRemoved() throws IOException {
     RawClient client = client();
     client.ask("SET a 5 EX 10");
     clock.advance(Duration.ofMillis(9_400));
-    assertEquals(":1\r\n", client.ask("TTL a")); // rounded, as Redis does
+    assertEquals(":1\r\n", client.ask("TTL a")); // rounded, as in Redis
     assertEquals(":600\r\n", client.ask("PTTL a"));
     clock.advance(Duration.ofMillis(600));
     assertEquals("$-1\r\n", client.ask("GET a"));
@@ -167,24 +173,24 @@ final class RespServerTest {
     assertEquals(":-1\r\n", client.ask("TTL a"));
     client.ask("INCREX b EX 5 ENX");
     clock.advance(Duration.ofSeconds(3));
-    client.ask("INCREX b EX 5 ENX"); // it has one already
+    client.ask("INCREX b EX 5 ENX"); // it already expires
     clock.advance(Duration.ofSeconds(2));
     assertEquals(":0\r\n", client.ask("EXISTS b"));
   }
 
   @Test
-  void aTransactionFailsIfAnotherCameBetween() throws IOException {
+  void aTransactionFailsAfterAConcurrentChange() throws IOException {
     RawClient one = client();
     RawClient other = client();
     one.ask("SET a 1");
     one.ask("WATCH a");
     other.ask("INCR a");
-    other.ask("DECR a"); // the same value, and yet changed
+    other.ask("DECR a"); // changed back to the same value
     one.ask("MULTI");
     one.ask("INCR a");
     assertEquals("*-1\r\n", one.ask("EXEC"));
     one.ask("WATCH a");
-    engine.add(new Add("a", 1, null)); // by another port
+    engine.add(new Add("a", 1, null)); // over another port
     one.ask("MULTI");
     assertEquals("*-1\r\n", one.ask("EXEC"));
     one.ask("SET a 1 EX 10");
@@ -198,7 +204,7 @@ final class RespServerTest {
   }
 
   @Test
-  void aScanTellsEachOnce() throws IOException {
+  void aScanReturnsEachKeyOnce() throws IOException {
     RawClient client = client();
     Set<String> expected = new TreeSet<>();
     for (int i = 0; i < 250; i++) {
@@ -207,18 +213,18 @@ final class RespServerTest {
     }
     client.ask("DEL c7");
     expected.remove("c7");
-    List<String> told = new ArrayList<>();
+    List<String> keys = new ArrayList<>();
     String cursor = "0";
     do {
       String[] lines = client.ask("SCAN " + cursor + " COUNT 30 MATCH c*").split("\r\n", -1);
       cursor = lines[2];
       for (int i = 5; i < lines.length; i += 2) {
-        told.add(lines[i]);
+        keys.add(lines[i]);
       }
       client.ask("INCR new" + cursor);
     } while (!cursor.equals("0"));
-    assertEquals(expected, new TreeSet<>(told));
-    assertEquals(expected.size(), told.size());
+    assertEquals(expected, new TreeSet<>(keys));
+    assertEquals(expected.size(), keys.size());
   }
 
   @Test
@@ -235,7 +241,7 @@ final class RespServerTest {
   }
 
   @Test
-  void commandsMayComeInPieces() throws IOException {
+  void commandsMayArriveInPieces() throws IOException {
     RawClient client = client();
     for (char each : "*3\r\n$6\r\nINCRBY\r\n$1\r\na\r\n$2\r\n12\r\n".toCharArray()) {
       client.send(String.valueOf(each));
@@ -256,7 +262,7 @@ final class RespServerTest {
     "*1\\r\\n$x\\r\\n, invalid bulk length",
     "GET \"a\\r\\n, unbalanced quotes in request",
   })
-  void aBrokenProtocolEndsTheConnection(String bytes, String why) throws IOException {
+  void aProtocolErrorClosesTheConnection(String bytes, String why) throws IOException {
     RawClient client = client();
     client.send("INCR a\r\n" + bytes.replace("\\r", "\r").replace("\\n", "\n") + "INCR a\r\n");
     String all = client.readUntil("never");
@@ -264,7 +270,7 @@ final class RespServerTest {
     assertEquals(Optional.of(Reading.exact(1)), engine.read("a"));
   }
 
-  /** It would hold up all other clients for minutes. */
+  /** It would block all other clients for minutes. */
   @ParameterizedTest
   @CsvSource({"KEYS", "SCAN 0 COUNT 10000 MATCH"})
   void aPatternThatTakesTooLongIsRejected(String command) throws IOException {
@@ -274,13 +280,13 @@ final class RespServerTest {
     }
     String set = "*[" + "b".repeat(60_000) + "]";
     String answer = client.ask(command + " " + set);
-    assertTrue(answer.startsWith("-ERR the pattern takes more than 50000000 steps"), answer);
+    assertTrue(answer.startsWith("-ERR pattern takes more than 50000000 steps"), answer);
     assertTrue(client.ask(command + " *[a-z]?0").contains("a".repeat(500) + "10\r\n"));
   }
 
   @ParameterizedTest
   @CsvSource({"POST / HTTP/1.1", "GET / HTTP/1.1"})
-  void aPageInABrowserCountsNothing(String line) throws IOException {
+  void httpRequestsCountNothing(String line) throws IOException {
     RawClient client = client();
     client.send(line + "\r\nHost: 127.0.0.1\r\n\r\nINCR a\r\n");
     assertTrue(client.readUntil("never").contains("not HTTP"));
@@ -288,7 +294,7 @@ final class RespServerTest {
   }
 
   @Test
-  void aTokenLetsIn() throws IOException {
+  void aTokenAuthenticates() throws IOException {
     CommandPort guarded = serve(Optional.of(TOKEN));
     try (RawClient client = new RawClient(guarded.address().getPort())) {
       assertTrue(client.ask("INCR a").startsWith("-NOAUTH"));
@@ -305,7 +311,7 @@ final class RespServerTest {
   }
 
   @Test
-  void aClientIsToldWhatItAsksForAtFirst() throws IOException {
+  void clientHandshakesAreAnswered() throws IOException {
     RawClient client = client();
     assertTrue(client.ask("HELLO 3").startsWith("%7\r\n"));
     assertEquals("+OK\r\n", client.ask("CLIENT SETINFO LIB-NAME lib"));
@@ -323,9 +329,9 @@ final class RespServerTest {
     RawClient client = client();
     assertEquals("$-1\r\n", client.ask("QUIPU.EXPLAIN a"));
     client.ask("INCR a");
-    String told = client.ask("QUIPU.EXPLAIN a");
+    String reply = client.ask("QUIPU.EXPLAIN a");
     for (String part : List.of("counter", "BOUNDED", "fsync", "a repeat may count twice")) {
-      assertTrue(told.contains(part), told);
+      assertTrue(reply.contains(part), reply);
     }
     client.ask("HINCRBY h f 1");
     assertTrue(client.ask("QUIPU.EXPLAIN h").contains("family of counters"));
@@ -336,43 +342,43 @@ final class RespServerTest {
   @Test
   void fractionsAreRejected() throws IOException {
     RawClient client = client();
-    assertEquals(
-        "-ERR counters have no fractions: use INCRBY\r\n", client.ask("INCRBYFLOAT a 1.5"));
-    assertEquals(
-        "-ERR counters have no fractions: use HINCRBY\r\n", client.ask("HINCRBYFLOAT h f 1"));
+    assertEquals("-ERR counters are integers; use INCRBY\r\n", client.ask("INCRBYFLOAT a 1.5"));
+    assertEquals("-ERR counters are integers; use HINCRBY\r\n", client.ask("HINCRBYFLOAT h f 1"));
     assertTrue(client.ask("ZINCRBY z 1.5 a").startsWith("-ERR value is not an integer"));
   }
 
   @Test
-  void flushingIsByName() throws IOException {
+  void flushingRequiresTheOption() throws IOException {
     RawClient client = client();
-    assertEquals("-ERR flushing is off: it needs --allow-flush\r\n", client.ask("FLUSHALL"));
-    PortOptions options = PortOptions.at(0).flushing(true);
+    assertEquals(
+        "-ERR flushing is disabled; start the server with --allow-flush\r\n",
+        client.ask("FLUSHALL"));
+    PortOptions options = PortOptions.at(0).withFlush(true);
     try (CommandPort flushing = RespServer.start(options, engine, "test", Clock.system());
         RawClient other = new RawClient(flushing.address().getPort())) {
-      for (int i = 0; i < 10_000; i++) { // more than one part of it
+      for (int i = 0; i < 10_000; i++) { // more than one part
         engine.add(new Add("k" + i, 1, null));
       }
       other.ask("HINCRBY h f 1");
       other.send("MULTI\r\nFLUSHDB\r\nEXEC\r\nINCR k1\r\nFLUSHALL\r\nDBSIZE\r\n");
       assertEquals("+OK\r\n", other.answer());
       assertEquals("+QUEUED\r\n", other.answer());
-      assertEquals("*1\r\n-ERR flushing is no part of a transaction\r\n", other.answer());
+      assertEquals("*1\r\n-ERR flushing is not allowed in a transaction\r\n", other.answer());
       assertEquals(":2\r\n", other.answer());
       assertEquals("+OK\r\n", other.answer());
       assertEquals(":0\r\n", other.answer());
     }
   }
 
-  /** By every transport that this machine has, a pipeline is answered in order. */
+  /** Every available transport answers a pipeline in order. */
   @ParameterizedTest
   @EnumSource
   void everyTransportAnswersInOrder(Transport transport) throws IOException {
     assumeTrue(transport.isAvailable(), "not on this machine");
-    PortOptions options = PortOptions.at(0).by(transport);
+    PortOptions options = PortOptions.at(0).withTransport(transport);
     try (CommandPort other = RespServer.start(options, engine, "test", Clock.system());
         RawClient client = new RawClient(other.address().getPort())) {
-      int commands = 5_000; // more than one batch, and than one read
+      int commands = 5_000; // more than one batch and one read
       client.send("INCR piped\r\n*2\r\n$4\r\nINCR\r\n$5\r\npiped\r\n".repeat(commands));
       for (int i = 1; i <= 2 * commands; i++) {
         assertEquals(":" + i + "\r\n", client.answer());
@@ -380,7 +386,7 @@ final class RespServerTest {
     }
   }
 
-  /** A batch is answered in the protocol that was spoken when each command came. */
+  /** Each command of a batch is answered in the protocol in which it was sent. */
   @Test
   void theProtocolMayChangeWithinAPipeline() throws IOException {
     RawClient client = client();
@@ -393,7 +399,7 @@ final class RespServerTest {
     assertEquals("$-1\r\n", client.answer());
   }
 
-  /** A family is removed and expires as a whole, and is found once by SCAN. */
+  /** A hash is removed and expires as a whole, and SCAN returns it once. */
   @Test
   void aFamilyIsOneKey() throws IOException {
     RawClient client = client();
@@ -417,7 +423,7 @@ final class RespServerTest {
     assertEquals(":-1\r\n", client.ask("TTL big"));
   }
 
-  /** What does not fit into a commit is rejected, and what came with it is done. */
+  /** A command that does not fit into a commit is rejected; others of its batch are executed. */
   @Test
   void aFamilyThatIsTooLargeIsRejectedAlone() throws IOException {
     RawClient client = client();

@@ -43,7 +43,7 @@ import org.springframework.data.redis.core.SessionCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.support.atomic.RedisAtomicLong;
 
-/** What Java applications count with: Spring Data Redis, over Lettuce, and Redisson. */
+/** Spring Data Redis over Lettuce, and Redisson. */
 final class SpringAndRedissonTest {
 
   @TempDir Path directory;
@@ -70,7 +70,7 @@ final class SpringAndRedissonTest {
     server = LikeRedisTest.serve(engine, port);
   }
 
-  /** Reads until the client is connected again: unlike an add, a read may be repeated. */
+  /** Reads until the client has reconnected; unlike an add, a read may be repeated. */
   private static void awaitRead(Runnable read) throws Exception {
     Progress.await(
         "a read after the restart",
@@ -84,7 +84,7 @@ final class SpringAndRedissonTest {
         });
   }
 
-  /** A repeated INCR counts twice: nothing is sent again, and nothing waits for a connection. */
+  /** A repeated INCR would count twice, so neither resending nor queueing is enabled. */
   private LettuceConnectionFactory spring() {
     ClientOptions options =
         ClientOptions.builder()
@@ -111,7 +111,7 @@ final class SpringAndRedissonTest {
       redis.opsForValue().set("a", "6");
       assertNull(redis.opsForValue().get("none"));
       assertThrows(RuntimeException.class, () -> redis.opsForValue().set("a", "text"));
-      @SuppressWarnings("NullAway") // the pipeline wants null of it
+      @SuppressWarnings("NullAway") // a pipeline callback must return null
       RedisCallback<Object> adds =
           connection -> {
             for (int i = 0; i < 100; i++) {
@@ -131,7 +131,7 @@ final class SpringAndRedissonTest {
     }
   }
 
-  /** Watches, and counts unless somebody else did in between. */
+  /** Counts under WATCH, unless the key was changed concurrently. */
   private List<Object> inTransaction(StringRedisTemplate redis, boolean isDisturbed) {
     SessionCallback<List<Object>> adds =
         new SessionCallback<>() {
@@ -169,7 +169,7 @@ final class SpringAndRedissonTest {
       restart();
       awaitRead(a::get);
       assertEquals(21, a.incrementAndGet());
-      awaitRead(() -> a.compareAndSet(0, 1)); // on a connection of its own; changes nothing
+      awaitRead(() -> a.compareAndSet(0, 1)); // on its own connection; changes nothing
       assertTrue(a.compareAndSet(21, 22));
     } finally {
       factory.destroy();
@@ -205,7 +205,7 @@ final class SpringAndRedissonTest {
           11, a.incrementAndGet(LongIncrementArgs.defaults().timeToLive(Duration.ofMinutes(1))));
       assertTrue(a.remainTimeToLive() > 50_000);
       assertTrue(a.clearExpire());
-      // These it does by scripts.
+      // Implemented by scripts.
       assertRejected(() -> a.compareAndSet(11, 12));
       assertRejected(() -> a.expire(Duration.ofMinutes(1)));
       assertEquals(
@@ -229,7 +229,7 @@ final class SpringAndRedissonTest {
     RedisException rejected =
         assertTimeoutPreemptively(
             Progress.STALL_MAX, () -> assertThrows(RedisException.class, script));
-    assertTrue(rejected.toString().contains("no scripts are run here"), rejected.toString());
+    assertTrue(rejected.toString().contains("scripts are not supported"), rejected.toString());
   }
 
   private static List<?> adds(RedissonClient redisson, String counter, ExecutionMode mode) {

@@ -117,7 +117,7 @@ final class PortFlags {
       Engine engine = engine("--resp", counters);
       CommandPort server =
           RespServer.start(
-              options("--resp", redisPort, http, tls).sharing(budget),
+              options("--resp", redisPort, http, tls).withMemory(budget),
               engine,
               Version.current(),
               Clock.system());
@@ -134,7 +134,7 @@ final class PortFlags {
       Engine engine = engine("--memcached", counters);
       CommandPort server =
           MemcacheServer.start(
-              options("--memcached", memcachedPort, http, tls).sharing(budget),
+              options("--memcached", memcachedPort, http, tls).withMemory(budget),
               engine,
               unsigned,
               Version.current(),
@@ -161,9 +161,9 @@ final class PortFlags {
   private PortOptions options(String option, int port, HttpOptions http, Optional<SslContext> tls) {
     checkPort(option, port);
     return PortOptions.at(port)
-        .reachable(http.bind(), http.access().token(), tls)
-        .within(http.connectionsMax())
-        .flushing(mayFlush);
+        .withAccess(http.bind(), http.access().token(), tls)
+        .withConnectionsMax(http.connectionsMax())
+        .withFlush(mayFlush);
   }
 
   private static Engine engine(String option, Object counters) {

@@ -5,18 +5,18 @@ import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.wire.DeferredCommand;
 import dev.quipu.server.resp.wire.Reply;
 
-/** One command on counters and its words. */
+/** A command on counters with its arguments. */
 public record CounterCall(RespCommand command, Arguments words) implements DeferredCommand {
   @Override
-  public int bytesMax(CounterAccess turn) {
-    return command.bytesMax(turn, words);
+  public int bytesMax(CounterAccess counters) {
+    return command.bytesMax(counters, words);
   }
 
   @Override
-  public Reply on(CounterAccess turn) {
+  public Reply run(CounterAccess counters) {
     if (command.handler() instanceof RespCommand.OnCounters onCounters) {
-      return onCounters.run(turn, words);
+      return onCounters.run(counters, words);
     }
-    throw new IllegalStateException(command.name() + " is not about counters");
+    throw new IllegalStateException(command.name() + " is not a command on counters");
   }
 }

@@ -22,21 +22,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Commands that count, read, set and remove. */
+/** Commands on single counters. */
 public final class CounterCommands {
   private static final RespCommand GET =
       RespCommand.of("get", "key")
-          .summary("Reads.")
+          .summary("Returns the value of a key.")
           .arity(2)
-          .reads((turn, words) -> value(turn, words.key(1)));
+          .reads((counters, words) -> value(counters, words.key(1)));
   private static final RespCommand INCRBY =
       RespCommand.of("incrby", "key increment")
-          .summary("Adds a number.")
+          .summary("Increments the integer value of a key by a number.")
           .arity(3)
-          .writes((turn, words) -> add(turn, words.key(1), words.number(2)));
+          .writes((counters, words) -> add(counters, words.key(1), words.number(2)));
   private static final RespCommand QUIPU_ADD =
       RespCommand.of("quipu.add", "key delta ID id [FLOOR n] [CEILING n]")
-          .summary("Adds once, however often it is sent under the id: value, added, replayed.")
+          .summary(
+              "Adds exactly once per id. Returns the value, the delta and whether it was replayed.")
           .arity(-5)
           .writes(CounterCommands::addOnce);
   private static final byte[] NO_WORD = {};
@@ -48,148 +49,131 @@ public final class CounterCommands {
   static List<RespCommand> all() {
     return List.of(
         RespCommand.of("incr", "key")
-            .summary("Adds 1.")
+            .summary("Increments the integer value of a key by 1.")
             .arity(2)
-            .writes((turn, words) -> add(turn, words.key(1), 1)),
+            .writes((counters, words) -> add(counters, words.key(1), 1)),
         RespCommand.of("decr", "key")
-            .summary("Decrements by 1.")
+            .summary("Decrements the integer value of a key by 1.")
             .arity(2)
-            .writes((turn, words) -> add(turn, words.key(1), -1)),
+            .writes((counters, words) -> add(counters, words.key(1), -1)),
         INCRBY,
         RespCommand.of("decrby", "key decrement")
-            .summary("Takes a number.")
+            .summary("Decrements the integer value of a key by a number.")
             .arity(3)
             .writes(CounterCommands::decrementBy),
         RespCommand.of(
                 "increx",
                 "key [BYINT n] [LBOUND n] [UBOUND n] [SATURATE]"
                     + " [EX s | PX ms | EXAT s | PXAT ms | PERSIST] [ENX]")
-            .summary("Adds within bounds; returns the value and what was added.")
+            .summary("Increments within bounds. Returns the value and the delta applied.")
             .arity(-2)
             .writes(IncrementWithin::run),
         GET,
         RespCommand.of("mget", "key [key ...]")
-            .summary("Reads several.")
+            .summary("Returns the values of several keys.")
             .arity(-2)
             .everyKey(1)
             .reads(CounterCommands::many),
         RespCommand.of(
                 "set", "key number [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]")
-            .summary("Sets a counter.")
+            .summary("Sets the integer value of a key.")
             .arity(-3)
             .onWholeKeys()
             .writes(SetCommand::run),
         RespCommand.of("setnx", "key number")
-            .summary("Sets a counter, if there is none.")
+            .summary("Sets the integer value of a key, only if the key doesn't exist.")
             .arity(3)
-            .writes((turn, words) -> {
+            .writes((counters, words) -> {
               String key = words.key(1);
               long number = SetCommand.number(words, 2);
-              boolean isNew = Kind.of(turn, key) == Kind.NONE;
+              boolean isNew = Kind.of(counters, key) == Kind.NONE;
               if (isNew) {
-                turn.set(key, number);
+                counters.set(key, number);
               }
               return Reply.of(isNew);
             }),
         RespCommand.of("setex", "key seconds number")
-            .summary("Sets a counter that expires.")
+            .summary("Sets the integer value of a key and its expiry.")
             .arity(4)
             .onWholeKeys()
-            .writes((turn, words) -> SetCommand.expiring(turn, words, "EX", "setex")),
+            .writes((counters, words) -> SetCommand.expiring(counters, words, "EX", "setex")),
         RespCommand.of("psetex", "key milliseconds number")
-            .summary("Sets a counter that expires.")
+            .summary("Sets the integer value of a key and its expiry.")
             .arity(4)
             .onWholeKeys()
-            .writes((turn, words) -> SetCommand.expiring(turn, words, "PX", "psetex")),
+            .writes((counters, words) -> SetCommand.expiring(counters, words, "PX", "psetex")),
         RespCommand.of("getset", "key number")
-            .summary("Sets a counter, and returns the previous value.")
+            .summary("Sets the integer value of a key and returns the previous one.")
             .arity(3)
             .onWholeKeys()
-            .writes((turn, words) -> {
+            .writes((counters, words) -> {
               String key = words.key(1);
-              Reply was = value(turn, key);
-              SetCommand.replace(turn, key, SetCommand.number(words, 2), 0);
+              Reply was = value(counters, key);
+              SetCommand.replace(counters, key, SetCommand.number(words, 2), 0);
               return was;
             }),
         RespCommand.of("getdel", "key")
-            .summary("Removes a counter, and returns the previous value.")
+            .summary("Returns the value of a key and deletes the key.")
             .arity(2)
-            .writes((turn, words) -> {
-              Reply was = value(turn, words.key(1));
-              turn.remove(words.key(1));
+            .writes((counters, words) -> {
+              Reply was = value(counters, words.key(1));
+              counters.remove(words.key(1));
               return was;
             }),
         RespCommand.of("mset", "key number [key number ...]")
-            .summary("Sets several.")
+            .summary("Sets the integer values of several keys.")
             .arity(-3)
             .everyKey(2)
             .onWholeKeys()
             .writes(CounterCommands::set),
-        RespCommand.of("del", "key [key ...]")
-            .summary("Removes counters.")
-            .arity(-2)
-            .everyKey(1)
-            .onWholeKeys()
-            .writes(CounterCommands::remove),
-        RespCommand.of("unlink", "key [key ...]")
-            .summary("Removes counters.")
-            .arity(-2)
-            .everyKey(1)
-            .onWholeKeys()
-            .writes(CounterCommands::remove),
-        RespCommand.of("exists", "key [key ...]")
-            .summary("Returns how many of them exist.")
-            .arity(-2)
-            .everyKey(1)
-            .reads(CounterCommands::exist),
-        RespCommand.of("touch", "key [key ...]")
-            .summary("Returns how many of them exist.")
-            .arity(-2)
-            .everyKey(1)
-            .reads(CounterCommands::exist),
+        remove("del"),
+        remove("unlink"),
+        exist("exists"),
+        exist("touch"),
         RespCommand.of("type", "key")
-            .summary(
-                "Returns string for a counter, as Redis does; hash and zset for families of them.")
+            .summary("Returns the type of the value of a key: string, hash, zset or none.")
             .arity(2)
-            .reads((turn, words) -> new Reply.Simple(Kind.of(turn, words.key(1)).type())),
+            .reads((counters, words) -> new Reply.Simple(Kind.of(counters, words.key(1)).type())),
         RespCommand.of("strlen", "key")
-            .summary("Returns the length of the number in decimal digits.")
+            .summary("Returns the length of the value in characters.")
             .arity(2)
-            .reads((turn, words) -> {
-              Reply value = value(turn, words.key(1));
+            .reads((counters, words) -> {
+              Reply value = value(counters, words.key(1));
               return new Reply.Number(value instanceof Reply.Bulk bulk ? bulk.length() : 0);
             }),
         QUIPU_ADD,
         RespCommand.of("quipu.outcome", "key id")
-            .summary("Returns the outcome of a request.")
+            .summary("Returns the outcome of a request: applied, canceled or not-seen.")
             .arity(3)
-            .reads((turn, words) -> outcome(turn.outcome(words.sharedKey(1), id(words, 2)))),
+            .reads(
+                (counters, words) -> outcome(counters.outcome(words.sharedKey(1), id(words, 2)))),
         RespCommand.of("quipu.cancel", "key id")
-            .summary("Makes sure that a request which did not apply never will.")
+            .summary("Cancels a request unless it was applied. Returns its outcome.")
             .arity(3)
-            .writes((turn, words) -> outcome(turn.cancel(words.sharedKey(1), id(words, 2)))));
+            .writes(
+                (counters, words) -> outcome(counters.cancel(words.sharedKey(1), id(words, 2)))));
   }
 
-  /** What GET tells. */
-  static Reply value(CounterAccess turn, String key) {
-    OptionalLong value = turn.get(key);
+  /** Returns the reply of GET. */
+  static Reply value(CounterAccess counters, String key) {
+    OptionalLong value = counters.get(key);
     if (value.isPresent()) {
       return Reply.bulk(Long.toString(value.getAsLong()));
     }
-    byte[] text = turn.text(key);
+    byte[] text = counters.text(key);
     if (text != null && !StoredText.isSketch(text)) {
       return new Reply.Bulk(StoredText.content(text));
     }
-    Kind.require(turn, key, Kind.COUNTER);
+    Kind.require(counters, key, Kind.COUNTER);
     return Replies.NULL;
   }
 
-  /** GET, of a name that came in bytes. */
+  /** Returns a call of GET. */
   public static CounterCall get(byte[] name, ConnectionMemory memory) {
     return new CounterCall(GET, new Arguments(List.of(NO_WORD, name), memory, 2));
   }
 
-  /** INCRBY, or QUIPU.ADD if there is an id, of a name that came in bytes. */
+  /** Returns a call of INCRBY, or of QUIPU.ADD if there is an id. */
   public static CounterCall add(byte[] name, long delta, byte[] id, ConnectionMemory memory) {
     byte[] number = Long.toString(delta).getBytes(StandardCharsets.ISO_8859_1);
     List<byte[]> words =
@@ -197,21 +181,21 @@ public final class CounterCommands {
     return new CounterCall(id.length == 0 ? INCRBY : QUIPU_ADD, new Arguments(words, memory, 2));
   }
 
-  private static Reply add(CounterAccess turn, String key, long delta) {
-    OptionalLong value = turn.get(key);
+  private static Reply add(CounterAccess counters, String key, long delta) {
+    OptionalLong value = counters.get(key);
     if (value.isEmpty()) {
-      Kind.requireNumber(turn, key);
+      Kind.requireNumber(counters, key);
     }
     if (key.equals(Family.EMPTY_KEY)) {
-      return new Reply.Number(Family.add(turn, key, delta, WOULD_OVERFLOW));
+      return new Reply.Number(Family.add(counters, key, delta, WOULD_OVERFLOW));
     }
     if (delta == 0) {
       if (value.isEmpty()) {
-        turn.set(key, 0); // Redis makes a key of it
+        counters.set(key, 0); // creates the key, as in Redis
       }
       return new Reply.Number(value.orElse(0));
     }
-    return switch (turn.add(new Add(key, delta, null))) {
+    return switch (counters.add(new Add(key, delta, null))) {
       case AddResult.Applied applied -> new Reply.Number(applied.valueIfKnown().orElseThrow());
       case AddResult.Rejected rejected -> throw new Rejected(WOULD_OVERFLOW);
       case AddResult.Replayed again -> throw new IllegalStateException("without an id");
@@ -219,55 +203,73 @@ public final class CounterCommands {
     };
   }
 
-  private static Reply decrementBy(CounterAccess turn, Arguments words) {
+  private static Reply decrementBy(CounterAccess counters, Arguments words) {
     long less = words.number(2);
     if (less == Long.MIN_VALUE) {
       throw new Rejected("ERR decrement would overflow");
     }
-    return add(turn, words.key(1), -less);
+    return add(counters, words.key(1), -less);
   }
 
-  private static Reply many(CounterAccess turn, Arguments words) {
-    Collected values = new Collected(words);
-    for (int i = 1; i < words.size(); i++) {
-      Kind kind = Kind.of(turn, words.key(i));
-      boolean isText = kind == Kind.COUNTER || kind == Kind.TEXT;
-      values.add(isText ? value(turn, words.key(i)) : Replies.NULL);
-    }
-    return values.array();
+  private static Reply many(CounterAccess counters, Arguments words) {
+    return Collected.arrayOf(
+        words,
+        1,
+        i -> {
+          Kind kind = Kind.of(counters, words.key(i));
+          boolean isText = kind == Kind.COUNTER || kind == Kind.TEXT;
+          return isText ? value(counters, words.key(i)) : Replies.NULL;
+        });
   }
 
-  private static Reply set(CounterAccess turn, Arguments words) {
+  private static Reply set(CounterAccess counters, Arguments words) {
     if (words.size() % 2 == 0) {
       throw new Rejected("ERR wrong number of arguments for 'mset' command");
     }
     List<String> keys = new ArrayList<>();
-    for (int i = 1; i < words.size(); i += 2) { // nothing is done by halves
+    for (int i = 1; i < words.size(); i += 2) { // validated before anything is changed
       keys.add(words.key(i));
       SetCommand.number(words, i + 1);
     }
-    turn.requireMemory(keys);
+    counters.requireMemory(keys);
     for (int i = 1; i < words.size(); i += 2) {
-      SetCommand.replace(turn, words.key(i), SetCommand.number(words, i + 1), 0);
+      SetCommand.replace(counters, words.key(i), SetCommand.number(words, i + 1), 0);
     }
     return Replies.OK;
   }
 
-  private static Reply remove(CounterAccess turn, Arguments words) {
+  private static RespCommand remove(String name) {
+    return RespCommand.of(name, "key [key ...]")
+        .summary("Deletes keys. Returns how many existed.")
+        .arity(-2)
+        .everyKey(1)
+        .onWholeKeys()
+        .writes(CounterCommands::remove);
+  }
+
+  private static RespCommand exist(String name) {
+    return RespCommand.of(name, "key [key ...]")
+        .summary("Returns the number of keys that exist.")
+        .arity(-2)
+        .everyKey(1)
+        .reads(CounterCommands::exist);
+  }
+
+  private static Reply remove(CounterAccess counters, Arguments words) {
     for (int i = 1; i < words.size(); i++) {
       words.key(i);
     }
     long removed = 0;
     for (int i = 1; i < words.size(); i++) {
-      removed += Kind.remove(turn, words.key(i)) ? 1 : 0;
+      removed += Kind.remove(counters, words.key(i)) ? 1 : 0;
     }
     return new Reply.Number(removed);
   }
 
-  private static Reply exist(CounterAccess turn, Arguments words) {
+  private static Reply exist(CounterAccess counters, Arguments words) {
     long there = 0;
     for (int i = 1; i < words.size(); i++) {
-      there += Kind.of(turn, words.key(i)) == Kind.NONE ? 0 : 1;
+      there += Kind.of(counters, words.key(i)) == Kind.NONE ? 0 : 1;
     }
     return new Reply.Number(there);
   }
@@ -280,7 +282,7 @@ public final class CounterCommands {
     }
   }
 
-  private static Reply addOnce(CounterAccess turn, Arguments words) {
+  private static Reply addOnce(CounterAccess counters, Arguments words) {
     if (!words.word(3).equals("ID") || words.size() % 2 == 0) {
       throw new Rejected(Arguments.SYNTAX);
     }
@@ -296,16 +298,16 @@ public final class CounterCommands {
     long delta = words.number(2);
     String key = words.sharedKey(1);
     Add add = new Add(key, delta, new Bounds(floor, ceiling), id(words, 4));
-    if (!Kind.mayBeNumber(turn, key)
-        && !turn.isRepeat(add)) { // ids are looked up by the add anyway
-      Kind.requireNumber(turn, key);
+    if (!Kind.mayBeNumber(counters, key)
+        && !counters.isRepeat(add)) { // the add looks up the id anyway
+      Kind.requireNumber(counters, key);
     }
-    return switch (turn.add(add)) {
+    return switch (counters.add(add)) {
       case AddResult.Applied applied -> added(applied.valueIfKnown(), applied.added(), false);
       case AddResult.Replayed again -> added(again.valueIfKnown(), again.added(), true);
       case AddResult.Conflict conflict ->
           throw new Rejected(
-              "CONFLICT the first request under this id added %d or had other bounds"
+              "CONFLICT the first request with this id added %d or had other bounds"
                   .formatted(conflict.added()));
       case AddResult.Rejected rejected -> throw new Rejected(rejection(rejected));
     };
@@ -314,15 +316,15 @@ public final class CounterCommands {
   private static String rejection(AddResult.Rejected rejected) {
     String what =
         switch (rejected.why()) {
-          case FLOOR -> "FLOOR the counter would go below it";
-          case CEILING -> "CEILING the counter would go above it";
-          case OVERFLOW -> "OVERFLOW the counter would leave 64 bits";
-          case HELD_ELSEWHERE -> "HELD room is held in regions that do not answer";
-          case CANCELED -> "CANCELED the request never applied and never will";
+          case FLOOR -> "FLOOR value would fall below the floor";
+          case CEILING -> "CEILING value would exceed the ceiling";
+          case OVERFLOW -> "OVERFLOW value would exceed 64 bits";
+          case HELD_ELSEWHERE -> "HELD capacity is held by regions that do not answer";
+          case CANCELED -> "CANCELED request was canceled and never applies";
         };
     return rejected.why() == Rejection.CANCELED || rejected.valueIfKnown().isEmpty()
         ? what
-        : what + ": it is at " + rejected.valueIfKnown().getAsLong();
+        : what + "; it is " + rejected.valueIfKnown().getAsLong();
   }
 
   private static Reply added(OptionalLong value, long added, boolean replayed) {

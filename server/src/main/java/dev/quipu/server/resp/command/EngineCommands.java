@@ -15,68 +15,70 @@ import dev.quipu.server.resp.wire.Reply;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Commands about what counts, and those that counters reject. */
+/** Commands on the engine as a whole, and unsupported ones. */
 final class EngineCommands {
   private EngineCommands() {}
 
   static List<RespCommand> all() {
     return List.of(
         RespCommand.of("quipu.explain", "key")
-            .summary("Shows how a counter is kept, and what a lost reply means.")
+            .summary(
+                "Shows how a key is stored, with its guarantees and the outcome of a lost reply.")
             .arity(2)
-            .onTurn((session, words) -> turn -> explain(session, turn, words)),
+            .onEngine((session, words) -> counters -> explain(session, counters, words)),
         rejected("incrbyfloat", 3, "key increment", "INCRBY"),
         rejected("hincrbyfloat", 4, "key field increment", "HINCRBY"),
-        RespCommand.of("flushall", "[ASYNC | SYNC]")
-            .summary("Removes everything, if the server was started so that it may.")
-            .arity(-1)
-            .onTurn(EngineCommands::flush),
-        RespCommand.of("flushdb", "[ASYNC | SYNC]")
-            .summary("Removes everything, if the server was started so that it may.")
-            .arity(-1)
-            .onTurn(EngineCommands::flush));
+        flush("flushall"),
+        flush("flushdb"));
   }
 
   private static RespCommand rejected(String name, int arity, String usage, String instead) {
     return RespCommand.of(name, usage)
-        .summary("Is rejected: counters have no fractions.")
+        .summary("Not supported: counters are integers.")
         .arity(arity)
-        .writes((turn, words) -> {
-          throw new Rejected("ERR counters have no fractions: use " + instead);
+        .writes((counters, words) -> {
+          throw new Rejected("ERR counters are integers; use " + instead);
         });
   }
 
-  private static Reply explain(Session session, CounterAccess turn, Arguments words) {
+  private static RespCommand flush(String name) {
+    return RespCommand.of(name, "[ASYNC | SYNC]")
+        .summary("Removes all keys; requires --allow-flush.")
+        .arity(-1)
+        .onEngine(EngineCommands::flush);
+  }
+
+  private static Reply explain(Session session, CounterAccess counters, Arguments words) {
     String key = words.key(1);
-    Kind kind = Kind.of(turn, key);
+    Kind kind = Kind.of(counters, key);
     if (kind == Kind.NONE) {
       return Replies.NULL;
     }
-    List<Reply> told = new ArrayList<>();
-    tell(told, "key", Reply.bulk(Family.shown(key)));
-    tell(told, "kind", Reply.bulk(kind.meaning()));
-    turn.get(key).ifPresent(value -> tell(told, "value", new Reply.Number(value)));
-    long at = Kind.expiresAt(turn, key);
-    tell(told, "expires-at-ms", at == 0 ? Replies.NULL : new Reply.Number(at));
-    tell(told, "durability", Reply.bulk(session.shared.engine().durability().toString()));
-    tell(told, "technique", Reply.bulk(Engine.SPEC.name()));
-    tell(told, "how", Reply.bulk(Engine.SPEC.summary()));
+    List<Reply> facts = new ArrayList<>();
+    add(facts, "key", Reply.bulk(Family.shown(key)));
+    add(facts, "kind", Reply.bulk(kind.meaning()));
+    counters.get(key).ifPresent(value -> add(facts, "value", new Reply.Number(value)));
+    long at = Kind.expiresAt(counters, key);
+    add(facts, "expires-at-ms", at == 0 ? Replies.NULL : new Reply.Number(at));
+    add(facts, "durability", Reply.bulk(session.shared.engine().durability().toString()));
+    add(facts, "technique", Reply.bulk(Engine.SPEC.name()));
+    add(facts, "how", Reply.bulk(Engine.SPEC.summary()));
     List<Reply> guarantees =
         Engine.SPEC.guarantees().stream().map(Guarantee::name).sorted().map(Reply::bulk).toList();
-    tell(told, "guarantees", new Reply.Several(guarantees));
-    tell(
-        told,
+    add(facts, "guarantees", new Reply.Several(guarantees));
+    add(
+        facts,
         "after-a-lost-reply",
         Reply.bulk(
             "QUIPU.ADD: "
                 + Engine.SPEC.afterLostReply()
                 + ". INCR and the others: unknown; a repeat may count twice."));
-    return new Reply.Pairs(told);
+    return new Reply.Pairs(facts);
   }
 
-  private static void tell(List<Reply> told, String name, Reply value) {
-    told.add(Reply.bulk(name));
-    told.add(value);
+  private static void add(List<Reply> facts, String name, Reply value) {
+    facts.add(Reply.bulk(name));
+    facts.add(value);
   }
 
   private static DeferredCommand flush(Session session, Arguments words) {
@@ -84,27 +86,27 @@ final class EngineCommands {
         || (words.size() == 2 && !words.word(1).equals("ASYNC") && !words.word(1).equals("SYNC"))) {
       throw new Rejected(Arguments.SYNTAX);
     }
-    if (!session.shared.mayFlush()) {
-      throw new Rejected("ERR flushing is off: it needs --allow-flush");
+    if (!session.shared.options().mayFlush()) {
+      throw new Rejected("ERR flushing is disabled; start the server with --allow-flush");
     }
     if (session.isQueueing()) {
-      throw new Rejected("ERR flushing is no part of a transaction");
+      throw new Rejected("ERR flushing is not allowed in a transaction");
     }
     return new Flushing();
   }
 
-  /** In parts, between which nobody else comes. */
+  /** Flushes in parts, without other commands in between. */
   private static final class Flushing implements DeferredCommand {
     private final Flush flush = new Flush();
 
     @Override
-    public int bytesMax(CounterAccess turn) {
+    public int bytesMax(CounterAccess counters) {
       return Flush.bytesMax();
     }
 
     @Override
-    public Reply on(CounterAccess turn) {
-      flush.part(turn);
+    public Reply run(CounterAccess counters) {
+      flush.part(counters);
       return Replies.OK;
     }
 

@@ -13,91 +13,87 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Function;
 
-/** Commands on families of counters: a hash is a family, and its fields are counters. */
+/** Commands on hashes, whose fields are counters. */
 final class HashCommands {
   private HashCommands() {}
 
   static List<RespCommand> all() {
     return List.of(
         RespCommand.of("hincrby", "key field increment")
-            .summary("Adds to a counter of a family.")
+            .summary("Increments the integer value of a hash field by a number.")
             .arity(4)
             .writes(HashCommands::add),
         RespCommand.of("hset", "key field number [field number ...]")
-            .summary("Sets counters of a family.")
+            .summary("Sets the integer values of hash fields.")
             .arity(-4)
             .writes(HashCommands::set),
         RespCommand.of("hsetnx", "key field number")
-            .summary("Sets a counter of a family, if there is none.")
+            .summary("Sets the integer value of a hash field, only if it doesn't exist.")
             .arity(4)
-            .writes((turn, words) -> {
-              Family family = family(turn, words);
+            .writes((counters, words) -> {
+              Family family = family(counters, words);
               String member = family.member(words.field(2));
-              long number = number(words, 3);
-              boolean isNew = turn.get(member).isEmpty();
+              long number = SetCommand.number(words, 3);
+              boolean isNew = counters.get(member).isEmpty();
               if (isNew) {
                 family.set(member, number);
               }
               return Reply.of(isNew);
             }),
         RespCommand.of("hget", "key field")
-            .summary("Reads a counter of a family.")
+            .summary("Returns the value of a hash field.")
             .arity(3)
-            .reads((turn, words) -> value(turn, family(turn, words), words.field(2))),
+            .reads((counters, words) -> value(counters, family(counters, words), words.field(2))),
         RespCommand.of("hmget", "key field [field ...]")
-            .summary("Reads several.")
+            .summary("Returns the values of several hash fields.")
             .arity(-3)
-            .reads((turn, words) -> {
-              Family family = family(turn, words);
-              Collected values = new Collected(words);
-              for (int i = 2; i < words.size(); i++) {
-                values.add(value(turn, family, words.field(i)));
-              }
-              return values.array();
+            .reads((counters, words) -> {
+              Family family = family(counters, words);
+              return Collected.arrayOf(words, 2, i -> value(counters, family, words.field(i)));
             }),
         RespCommand.of("hgetall", "key")
-            .summary("Reads a whole family, by name.")
+            .summary("Returns all fields and values of a hash, ordered by field.")
             .arity(2)
             .reads(HashCommands::everything),
         RespCommand.of("hkeys", "key")
-            .summary("Names the counters of a family.")
+            .summary("Returns all fields of a hash.")
             .arity(2)
-            .reads((turn, words) -> {
-              Family family = family(turn, words);
+            .reads((counters, words) -> {
+              Family family = family(counters, words);
               return each(words, family, name -> Reply.bulk(family.field(name)));
             }),
         RespCommand.of("hvals", "key")
-            .summary("Reads a family, without names.")
+            .summary("Returns all values of a hash.")
             .arity(2)
-            .reads((turn, words) ->
-                each(words, family(turn, words), name -> Reply.bulk(text(turn, name)))),
+            .reads((counters, words) ->
+                each(words, family(counters, words), name -> Reply.bulk(text(counters, name)))),
         RespCommand.of("hlen", "key")
-            .summary("Returns the number of counters of a family.")
+            .summary("Returns the number of fields of a hash.")
             .arity(2)
-            .reads((turn, words) -> new Reply.Number(family(turn, words).names().size())),
+            .reads((counters, words) -> new Reply.Number(family(counters, words).names().size())),
         RespCommand.of("hexists", "key field")
-            .summary("Returns whether a family has a counter.")
+            .summary("Returns whether a hash field exists.")
             .arity(3)
-            .reads((turn, words) -> {
-              Family family = family(turn, words);
-              return Reply.of(turn.get(family.member(words.field(2))).isPresent());
+            .reads((counters, words) -> {
+              Family family = family(counters, words);
+              return Reply.of(counters.get(family.member(words.field(2))).isPresent());
             }),
         RespCommand.of("hdel", "key field [field ...]")
-            .summary("Removes counters of a family.")
+            .summary("Deletes hash fields. Deletes the hash if no fields remain.")
             .arity(-3)
-            .writes((turn, words) -> family(turn, words).remove(words)));
+            .writes((counters, words) -> family(counters, words).remove(words)));
   }
 
-  private static Family family(CounterAccess turn, Arguments words) {
-    return Family.of(turn, words, Kind.HASH);
+  private static Family family(CounterAccess counters, Arguments words) {
+    return Family.of(counters, words, Kind.HASH);
   }
 
-  private static String text(CounterAccess turn, String member) {
-    return Long.toString(turn.get(member).orElseThrow());
+  private static String text(CounterAccess counters, String member) {
+    return Long.toString(counters.get(member).orElseThrow());
   }
 
-  private static Reply value(CounterAccess turn, Family family, String field) {
-    OptionalLong value = turn.get(family.member(field));
+  private static Reply value(CounterAccess counters, Family family, String field) {
+    OptionalLong value = counters.get(family.member(field));
     return value.isEmpty() ? Replies.NULL : Reply.bulk(Long.toString(value.getAsLong()));
   }
 
@@ -107,45 +103,41 @@ final class HashCommands {
     return all.array();
   }
 
-  private static Reply everything(CounterAccess turn, Arguments words) {
-    Family family = family(turn, words);
+  private static Reply everything(CounterAccess counters, Arguments words) {
+    Family family = family(counters, words);
     Collected all = new Collected(words);
     for (String name : family.names()) {
       all.add(Reply.bulk(family.field(name)));
-      all.add(Reply.bulk(text(turn, name)));
+      all.add(Reply.bulk(text(counters, name)));
     }
     return all.pairs();
   }
 
-  private static Reply add(CounterAccess turn, Arguments words) {
+  private static Reply add(CounterAccess counters, Arguments words) {
     long delta = words.number(3);
-    Family family = family(turn, words);
+    Family family = family(counters, words);
     return new Reply.Number(
         family.add(
             family.member(words.field(2)), delta, "ERR increment or decrement would overflow"));
   }
 
-  private static Reply set(CounterAccess turn, Arguments words) {
+  private static Reply set(CounterAccess counters, Arguments words) {
     if (words.size() % 2 != 0) {
       throw new Rejected("ERR wrong number of arguments for 'hset' command");
     }
-    Family family = family(turn, words);
+    Family family = family(counters, words);
     List<String> members = new ArrayList<>();
-    for (int i = 2; i < words.size(); i += 2) { // nothing is done by halves
+    for (int i = 2; i < words.size(); i += 2) { // validated before anything is changed
       members.add(family.member(words.field(i)));
-      number(words, i + 1);
+      SetCommand.number(words, i + 1);
     }
-    turn.requireMemory(members);
+    counters.requireMemory(members);
     long added = 0;
     for (int i = 2; i < words.size(); i += 2) {
       String member = family.member(words.field(i));
-      added += turn.get(member).isEmpty() ? 1 : 0;
-      family.set(member, number(words, i + 1));
+      added += counters.get(member).isEmpty() ? 1 : 0;
+      family.set(member, SetCommand.number(words, i + 1));
     }
     return new Reply.Number(added);
-  }
-
-  private static long number(Arguments words, int index) {
-    return SetCommand.number(words, index);
   }
 }

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Commands about the life of counters, and about all of them. */
+/** Commands on expiries and on the key space. */
 final class KeyCommands {
   private static final int SCANNED_MAX = 1_000;
   private static final int KEYS_MAX = 100_000;
@@ -28,43 +28,43 @@ final class KeyCommands {
         expire("pexpire", "PX", "milliseconds"),
         expire("expireat", "EXAT", "unix-time-seconds"),
         expire("pexpireat", "PXAT", "unix-time-milliseconds"),
-        left("ttl", 1_000, false, "Returns the seconds until it expires."),
-        left("pttl", 1, false, "Returns the milliseconds until it expires."),
-        left("expiretime", 1_000, true, "Returns the second at which it expires."),
-        left("pexpiretime", 1, true, "Returns the millisecond at which it expires."),
+        left("ttl", 1_000, false, "Returns the time to live of a key in seconds."),
+        left("pttl", 1, false, "Returns the time to live of a key in milliseconds."),
+        left("expiretime", 1_000, true, "Returns the expiry of a key as a Unix time in seconds."),
+        left("pexpiretime", 1, true, "Returns the expiry of a key as a Unix time in milliseconds."),
         RespCommand.of("persist", "key")
-            .summary("Removes the expiry.")
+            .summary("Removes the expiry of a key.")
             .arity(2)
             .onWholeKeys()
-            .writes((turn, words) -> {
-              boolean expires = Kind.expiresAt(turn, words.key(1)) != 0;
-              return Reply.of(expires && Kind.expire(turn, words.key(1), 0));
+            .writes((counters, words) -> {
+              boolean expires = Kind.expiresAt(counters, words.key(1)) != 0;
+              return Reply.of(expires && Kind.expire(counters, words.key(1), 0));
             }),
         RespCommand.of("getex", "key [EX s | PX ms | EXAT s | PXAT ms | PERSIST]")
-            .summary("Reads, and sets when it expires.")
+            .summary("Returns the value of a key and sets its expiry.")
             .arity(-2)
             .writes(KeyCommands::getAndExpire),
         RespCommand.of("scan", "cursor [MATCH pattern] [COUNT n] [TYPE type]")
-            .summary("Names some counters, and where to go on.")
+            .summary("Iterates over the keys; returns a page and the next cursor.")
             .arity(-2)
             .noKeys()
             .reads(Scanning::run),
         RespCommand.of("keys", "pattern")
-            .summary("Names counters, 100,000 at most.")
+            .summary("Returns all keys that match a pattern, up to 100,000.")
             .arity(2)
             .noKeys()
             .reads(KeyCommands::keys),
         RespCommand.of("dbsize", "")
-            .summary("Returns the number of counters, those of families included.")
+            .summary("Returns the number of counters; each hash field and member counts.")
             .arity(1)
             .noKeys()
-            .reads((turn, words) -> new Reply.Number(turn.size())),
+            .reads((counters, words) -> new Reply.Number(counters.size())),
         RespCommand.of("randomkey", "")
-            .summary("Names a counter: the first.")
+            .summary("Returns a key: the first in order.")
             .arity(1)
             .noKeys()
-            .reads((turn, words) -> {
-              List<String> names = turn.names("", "", 1);
+            .reads((counters, words) -> {
+              List<String> names = counters.names("", "", 1);
               return names.isEmpty()
                   ? Replies.NULL
                   : Reply.bulk(Family.shown(Family.keyOf(names.getFirst())));
@@ -73,13 +73,14 @@ final class KeyCommands {
 
   private static RespCommand expire(String name, String unit, String usage) {
     return RespCommand.of(name, "key " + usage + " [NX | XX | GT | LT]")
-        .summary("Sets when it expires.")
+        .summary("Sets the expiry of a key.")
         .arity(-3)
         .onWholeKeys()
-        .writes((turn, words) -> expire(turn, words, unit, name));
+        .writes((counters, words) -> expire(counters, words, unit, name));
   }
 
-  private static Reply expire(CounterAccess turn, Arguments words, String unit, String command) {
+  private static Reply expire(
+      CounterAccess counters, Arguments words, String unit, String command) {
     Set<String> options = new TreeSet<>();
     for (int i = 3; i < words.size(); i++) {
       switch (words.word(i)) {
@@ -94,43 +95,43 @@ final class KeyCommands {
       throw new Rejected("ERR GT and LT options at the same time are not compatible");
     }
     String key = words.key(1);
-    long at = Expiry.anyAt(turn.nowMillis(), unit, words.number(2), command);
-    if (Kind.of(turn, key) == Kind.NONE) {
+    long at = Expiry.anyAt(counters.nowMillis(), unit, words.number(2), command);
+    if (Kind.of(counters, key) == Kind.NONE) {
       return Reply.of(false);
     }
-    long was = Kind.expiresAt(turn, key);
+    long was = Kind.expiresAt(counters, key);
     boolean isDone =
         !(options.contains("NX") && was != 0)
             && !(options.contains("XX") && was == 0)
             && !(options.contains("GT") && (was == 0 || at <= was))
             && !(options.contains("LT") && was != 0 && at >= was);
-    if (isDone && at <= turn.nowMillis()) {
-      return Reply.of(Kind.remove(turn, key));
+    if (isDone && at <= counters.nowMillis()) {
+      return Reply.of(Kind.remove(counters, key));
     }
-    return Reply.of(isDone && Kind.expire(turn, key, at));
+    return Reply.of(isDone && Kind.expire(counters, key, at));
   }
 
   private static RespCommand left(String name, long unit, boolean isAbsolute, String summary) {
     return RespCommand.of(name, "key")
         .summary(summary)
         .arity(2)
-        .reads((turn, words) -> {
-          if (Kind.of(turn, words.key(1)) == Kind.NONE) {
+        .reads((counters, words) -> {
+          if (Kind.of(counters, words.key(1)) == Kind.NONE) {
             return new Reply.Number(-2);
           }
-          long at = Kind.expiresAt(turn, words.key(1));
+          long at = Kind.expiresAt(counters, words.key(1));
           if (at == 0) {
             return new Reply.Number(-1);
           }
-          long time = isAbsolute ? at : at - turn.nowMillis();
+          long time = isAbsolute ? at : at - counters.nowMillis();
           boolean rounds = unit > 1 && !isAbsolute;
           return new Reply.Number((time + (rounds ? unit / 2 : 0)) / unit);
         });
   }
 
-  private static Reply getAndExpire(CounterAccess turn, Arguments words) {
+  private static Reply getAndExpire(CounterAccess counters, Arguments words) {
     String key = words.key(1);
-    Reply value = CounterCommands.value(turn, key);
+    Reply value = CounterCommands.value(counters, key);
     if (words.size() == 2) {
       return value;
     }
@@ -139,24 +140,24 @@ final class KeyCommands {
     if (option.equals("PERSIST") && words.size() == 3) {
       at = 0;
     } else if (Expiry.isUnit(option) && words.size() == 4) {
-      at = Expiry.at(turn.nowMillis(), option, words.number(3), "getex");
+      at = Expiry.at(counters.nowMillis(), option, words.number(3), "getex");
     } else {
       throw new Rejected(Arguments.SYNTAX);
     }
-    if (at != 0 && at <= turn.nowMillis()) {
-      turn.remove(key);
+    if (at != 0 && at <= counters.nowMillis()) {
+      counters.remove(key);
     } else {
-      turn.expire(key, at);
+      counters.expire(key, at);
     }
     return value;
   }
 
-  private static Reply keys(CounterAccess turn, Arguments words) {
+  private static Reply keys(CounterAccess counters, Arguments words) {
     Collected found = new Collected(words);
-    Glob glob = new Glob(turn, List.of(words.text(1)));
+    Glob glob = new Glob(counters, List.of(words.text(1)));
     int count = 0;
     String last = "";
-    List<String> page = turn.names("", "", SCANNED_MAX);
+    List<String> page = counters.names("", "", SCANNED_MAX);
     while (!page.isEmpty()) {
       for (String name : page) {
         String key = Family.keyOf(name);
@@ -164,12 +165,12 @@ final class KeyCommands {
           found.add(Reply.bulk(Family.shown(key)));
           count++;
         }
-        last = key; // members of a family follow each other
+        last = key; // members of a family are adjacent
       }
       if (count > KEYS_MAX) {
-        throw new Rejected("ERR more than 100000 keys match: use SCAN");
+        throw new Rejected("ERR more than 100000 keys match; use SCAN");
       }
-      page = turn.names("", page.getLast(), SCANNED_MAX);
+      page = counters.names("", page.getLast(), SCANNED_MAX);
     }
     return found.array();
   }

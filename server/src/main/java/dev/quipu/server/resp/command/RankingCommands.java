@@ -15,18 +15,18 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /*
- * A sorted set is a family of counters that is read by their values. It is sorted when it is read,
- * which takes all of them: right for the top of thousands, not of millions.
+ * A sorted set is a family of counters, sorted on each read: fit for thousands of members, not for
+ * millions.
  */
 
-/** Commands on families of counters that are ranked. */
+/** Commands on sorted sets, whose scores are counters. */
 final class RankingCommands {
   private static final String NOT_A_NUMBER =
-      "ERR value is not an integer or out of range: scores are counters here";
+      "ERR value is not an integer or out of range: scores are integers";
 
   private RankingCommands() {}
 
-  /** A counter of a ranking. */
+  /** A member with its score. */
   private record Ranked(String member, long score) {
     static final Comparator<Ranked> LOWEST_FIRST =
         Comparator.comparingLong(Ranked::score).thenComparing(Ranked::member, Key.ORDER);
@@ -35,87 +35,79 @@ final class RankingCommands {
   static List<RespCommand> all() {
     return List.of(
         RespCommand.of("zincrby", "key increment member")
-            .summary("Adds to a counter of a ranking.")
+            .summary("Increments the score of a member of a sorted set.")
             .arity(4)
-            .writes((turn, words) -> {
+            .writes((counters, words) -> {
               long delta = number(words, 2);
-              Family family = family(turn, words);
+              Family family = family(counters, words);
               String member = family.member(words.field(3));
               return new Reply.Score(
                   family.add(member, delta, "ERR increment or decrement would overflow"));
             }),
         RespCommand.of("zadd", "key [NX | XX] [CH] number member [number member ...]")
-            .summary("Sets counters of a ranking.")
+            .summary("Adds members to a sorted set, or updates their scores.")
             .arity(-4)
             .writes(RankingCommands::set),
         RespCommand.of("zrem", "key member [member ...]")
-            .summary("Removes counters of a ranking.")
+            .summary("Removes members from a sorted set.")
             .arity(-3)
-            .writes((turn, words) -> family(turn, words).remove(words)),
+            .writes((counters, words) -> family(counters, words).remove(words)),
         RespCommand.of("zscore", "key member")
-            .summary("Reads a counter of a ranking.")
+            .summary("Returns the score of a member of a sorted set.")
             .arity(3)
-            .reads((turn, words) -> score(turn, family(turn, words), words.field(2))),
+            .reads((counters, words) -> score(counters, family(counters, words), words.field(2))),
         RespCommand.of("zmscore", "key member [member ...]")
-            .summary("Reads several.")
+            .summary("Returns the scores of several members of a sorted set.")
             .arity(-3)
-            .reads((turn, words) -> {
-              Family family = family(turn, words);
-              Collected scores = new Collected(words);
-              for (int i = 2; i < words.size(); i++) {
-                scores.add(score(turn, family, words.field(i)));
-              }
-              return scores.array();
+            .reads((counters, words) -> {
+              Family family = family(counters, words);
+              return Collected.arrayOf(words, 2, i -> score(counters, family, words.field(i)));
             }),
         RespCommand.of("zcard", "key")
-            .summary("Returns the number of counters of a ranking.")
+            .summary("Returns the number of members of a sorted set.")
             .arity(2)
-            .reads((turn, words) -> new Reply.Number(family(turn, words).names().size())),
+            .reads((counters, words) -> new Reply.Number(family(counters, words).names().size())),
         RespCommand.of("zrank", "key member")
-            .summary("Returns the rank of a counter, the lowest being 0.")
+            .summary("Returns the rank of a member by ascending score, starting at 0.")
             .arity(3)
-            .reads((turn, words) -> rank(turn, words, false)),
+            .reads((counters, words) -> rank(counters, words, false)),
         RespCommand.of("zrevrank", "key member")
-            .summary("Returns the rank of a counter, the highest being 0.")
+            .summary("Returns the rank of a member by descending score, starting at 0.")
             .arity(3)
-            .reads((turn, words) -> rank(turn, words, true)),
+            .reads((counters, words) -> rank(counters, words, true)),
         RespCommand.of("zrange", "key start stop [REV] [WITHSCORES]")
-            .summary("Names counters by place, from the lowest on.")
+            .summary("Returns members in a range of ranks, by ascending score.")
             .arity(-4)
-            .reads((turn, words) -> range(turn, words, false)),
+            .reads((counters, words) -> range(counters, words, false)),
         RespCommand.of("zrevrange", "key start stop [WITHSCORES]")
-            .summary("Names counters by place, from the highest on: the top.")
+            .summary("Returns members in a range of ranks, by descending score.")
             .arity(-4)
-            .reads((turn, words) -> range(turn, words, true)));
+            .reads((counters, words) -> range(counters, words, true)));
   }
 
-  private static Family family(CounterAccess turn, Arguments words) {
-    return Family.of(turn, words, Kind.RANKING);
+  private static Family family(CounterAccess counters, Arguments words) {
+    return Family.of(counters, words, Kind.RANKING);
   }
 
   private static long number(Arguments words, int index) {
-    try {
-      return words.number(index);
-    } catch (Rejected e) {
-      throw new Rejected(NOT_A_NUMBER);
-    }
+    return words.number(index, NOT_A_NUMBER);
   }
 
-  private static Reply score(CounterAccess turn, Family family, String field) {
-    OptionalLong score = turn.get(family.member(field));
+  private static Reply score(CounterAccess counters, Family family, String field) {
+    OptionalLong score = counters.get(family.member(field));
     return score.isEmpty() ? Replies.NULL : new Reply.Score(score.getAsLong());
   }
 
-  private static Reply set(CounterAccess turn, Arguments words) {
+  private static Reply set(CounterAccess counters, Arguments words) {
     boolean ifAbsent = false;
     boolean ifPresent = false;
-    boolean tellsChanged = false;
+    boolean returnsChanged = false;
     int first = 2;
     for (boolean isOption = true; isOption && first < words.size(); ) {
       switch (words.word(first)) {
         case "NX" -> ifAbsent = true;
         case "XX" -> ifPresent = true;
-        case "CH" -> tellsChanged = true;
+        case "CH" -> returnsChanged = true;
         default -> isOption = false;
       }
       first += isOption ? 1 : 0;
@@ -126,18 +118,18 @@ final class RankingCommands {
     if (ifAbsent && ifPresent) {
       throw new Rejected("ERR XX and NX options at the same time are not compatible");
     }
-    Family family = family(turn, words);
+    Family family = family(counters, words);
     List<String> members = new ArrayList<>();
-    for (int i = first; i < words.size(); i += 2) { // nothing is done by halves
+    for (int i = first; i < words.size(); i += 2) { // validated before anything is changed
       number(words, i);
       members.add(family.member(words.field(i + 1)));
     }
-    turn.requireMemory(members);
+    counters.requireMemory(members);
     long added = 0;
     long changed = 0;
     for (int i = first; i < words.size(); i += 2) {
       String member = family.member(words.field(i + 1));
-      OptionalLong was = turn.get(member);
+      OptionalLong was = counters.get(member);
       long score = number(words, i);
       if (was.isEmpty() ? ifPresent : ifAbsent || was.getAsLong() == score) {
         continue;
@@ -146,22 +138,23 @@ final class RankingCommands {
       added += was.isEmpty() ? 1 : 0;
       changed++;
     }
-    return new Reply.Number(tellsChanged ? changed : added);
+    return new Reply.Number(returnsChanged ? changed : added);
   }
 
-  private static List<Ranked> ranked(CounterAccess turn, Family family, boolean isHighestFirst) {
+  private static List<Ranked> ranked(
+      CounterAccess counters, Family family, boolean isHighestFirst) {
     List<Ranked> all = new ArrayList<>();
     for (String name : family.names()) {
-      all.add(new Ranked(family.field(name), turn.get(name).orElseThrow()));
+      all.add(new Ranked(family.field(name), counters.get(name).orElseThrow()));
     }
     all.sort(isHighestFirst ? Ranked.LOWEST_FIRST.reversed() : Ranked.LOWEST_FIRST);
     return all;
   }
 
-  private static Reply rank(CounterAccess turn, Arguments words, boolean isHighestFirst) {
-    Family family = family(turn, words);
+  private static Reply rank(CounterAccess counters, Arguments words, boolean isHighestFirst) {
+    Family family = family(counters, words);
     String field = Family.shownField(words.field(2));
-    List<Ranked> all = ranked(turn, family, isHighestFirst);
+    List<Ranked> all = ranked(counters, family, isHighestFirst);
     for (int i = 0; i < all.size(); i++) {
       if (all.get(i).member.equals(field)) {
         return new Reply.Number(i);
@@ -170,7 +163,7 @@ final class RankingCommands {
     return Replies.NULL;
   }
 
-  private static Reply range(CounterAccess turn, Arguments words, boolean isReverse) {
+  private static Reply range(CounterAccess counters, Arguments words, boolean isReverse) {
     boolean isHighestFirst = isReverse;
     boolean withScores = false;
     for (int i = 4; i < words.size(); i++) {
@@ -187,7 +180,7 @@ final class RankingCommands {
     }
     long start = words.number(2);
     long stop = words.number(3);
-    List<Ranked> all = ranked(turn, family(turn, words), isHighestFirst);
+    List<Ranked> all = ranked(counters, family(counters, words), isHighestFirst);
     int from = Math.clamp(start < 0 ? all.size() + start : start, 0, all.size());
     long end = stop < 0 ? all.size() + stop : Math.min(stop, all.size());
     int to = Math.clamp(end + 1, 0, all.size());
@@ -195,7 +188,7 @@ final class RankingCommands {
     Collected items = new Collected(words);
     for (Ranked each : wanted) {
       Reply member = Reply.bulk(each.member);
-      if (withScores && words.protocol() == 3) { // a pair there, one after the other in RESP2
+      if (withScores && words.protocol() == 3) { // pairs in RESP3, flat in RESP2
         items.add(new Reply.Several(List.of(member, new Reply.Score(each.score))));
       } else {
         items.add(member);

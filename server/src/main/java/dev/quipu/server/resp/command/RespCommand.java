@@ -1,6 +1,7 @@
 package dev.quipu.server.resp.command;
 
 import dev.quipu.engine.CounterAccess;
+import dev.quipu.server.net.CommandHelp;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.session.Session;
@@ -9,6 +10,7 @@ import dev.quipu.server.resp.wire.Reply;
 import dev.quipu.sketches.DistinctSketch;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /** The definition of a command: it drives parsing, {@code COMMAND} and the reference page. */
@@ -39,7 +41,7 @@ public final class RespCommand {
   }
 
   /**
-   * Begins the definition of a command, of whose arguments the first is its only key.
+   * Begins the definition of a command whose first argument is its only key.
    *
    * @param name in lower case
    * @param usage its arguments
@@ -48,7 +50,7 @@ public final class RespCommand {
     return new Builder(name, usage);
   }
 
-  /** A definition that ends with what the command does. */
+  /** Builds a definition; the handler completes it. */
   static final class Builder {
     private final String name;
     private final String usage;
@@ -64,13 +66,13 @@ public final class RespCommand {
       this.usage = usage;
     }
 
-    /** Sets what the command does, in a sentence. */
+    /** Sets the description, one sentence. */
     Builder summary(String text) {
       summary = text;
       return this;
     }
 
-    /** Sets the number of words, the name included; a negative one is a minimum, as in Redis. */
+    /** Sets the number of words including the name; negative for a minimum, as in Redis. */
     Builder arity(int words) {
       arity = words;
       return this;
@@ -82,47 +84,47 @@ public final class RespCommand {
       return this;
     }
 
-    /** Declares that the first argument, and every one at this distance from it, is a key. */
+    /** Declares that every argument at this distance from the first is a key. */
     Builder everyKey(int distance) {
       lastKey = -1;
       step = distance;
       return this;
     }
 
-    /** Declares that the command may write or remove all that is under a key. */
+    /** Declares that the command may replace or remove whole keys, with all their members. */
     Builder onWholeKeys() {
       isOnWholeKeys = true;
       return this;
     }
 
-    /** Ends the definition of a command that reads counters. */
+    /** Completes a command that reads counters. */
     RespCommand reads(OnCounters handler) {
       return new RespCommand(this, Access.READ, handler);
     }
 
-    /** Ends the definition of a command that changes counters. */
+    /** Completes a command that changes counters. */
     RespCommand writes(OnCounters handler) {
       return new RespCommand(this, Access.WRITE, handler);
     }
 
-    /** Ends the definition of a command on the connection. */
+    /** Completes a command that needs the connection only. */
     RespCommand onSession(OnSession handler) {
       return new RespCommand(this, Access.NONE, handler);
     }
 
-    /** Ends the definition of a command that begins with the connection and ends with counters. */
-    RespCommand onTurn(OnTurn handler) {
+    /** Completes a command that starts on the connection and finishes in the engine. */
+    RespCommand onEngine(OnEngine handler) {
       return new RespCommand(this, Access.NONE, handler);
     }
   }
 
-  /** What a command does with counters. */
+  /** How a command accesses counters. */
   enum Access {
     NONE,
     READ,
     WRITE;
 
-    /** As {@code COMMAND} shows it. */
+    /** Returns the flags that {@code COMMAND} shows. */
     List<String> flags() {
       return switch (this) {
         case NONE -> List.of("fast", "noscript");
@@ -132,22 +134,22 @@ public final class RespCommand {
     }
   }
 
-  /** What a command does. */
+  /** The implementation of a command. */
   public sealed interface Handler {}
 
-  /** What a command does with the connection it came by. */
+  /** Runs on the connection, when the command is decoded. */
   public non-sealed interface OnSession extends Handler {
     Reply run(Session session, Arguments arguments);
   }
 
-  /** What a command does with the connection now, and with counters later. */
-  public non-sealed interface OnTurn extends Handler {
+  /** Starts on the connection; the result runs in the next commit. */
+  public non-sealed interface OnEngine extends Handler {
     DeferredCommand begin(Session session, Arguments arguments);
   }
 
-  /** What a command does with counters, in one step. */
+  /** Runs in the next commit. */
   public non-sealed interface OnCounters extends Handler {
-    Reply run(CounterAccess turn, Arguments arguments);
+    Reply run(CounterAccess counters, Arguments arguments);
   }
 
   /** Returns the name, in lower case. */
@@ -155,22 +157,17 @@ public final class RespCommand {
     return name;
   }
 
-  /** Returns the arguments, as help shows them. */
-  public String usage() {
-    return usage;
-  }
-
-  /** Returns what the command does, in a sentence. */
-  public String summary() {
-    return summary;
+  /** Returns the description for the reference page. */
+  public CommandHelp help() {
+    return new CommandHelp("Redis", name.toUpperCase(Locale.ROOT), usage, summary);
   }
 
   public Handler handler() {
     return handler;
   }
 
-  /** Most bytes of log that it writes. */
-  int bytesMax(CounterAccess turn, Arguments arguments) {
+  /** Returns the maximum log bytes of a call. */
+  int bytesMax(CounterAccess counters, Arguments arguments) {
     if (!isWrite()) {
       return 0;
     }
@@ -183,12 +180,12 @@ public final class RespCommand {
       int last = lastKey < 0 ? arguments.size() - 1 : lastKey;
       length += DistinctSketch.BYTES_MAX;
       long bytes = CounterAccess.bytesMax(changes, length);
-      Set<String> keys = new HashSet<>(); // a key that is named again ends nothing more
+      Set<String> keys = new HashSet<>(); // a repeated key removes nothing more
       for (int i = firstKey;
-          i <= last && turn.canEverFit(Math.clamp(bytes, 0, Integer.MAX_VALUE));
+          i <= last && counters.canEverFit(Math.clamp(bytes, 0, Integer.MAX_VALUE));
           i += step) {
         if (keys.add(arguments.anyKey(i))) {
-          bytes += CounterAccess.endsBytesMax(Family.size(turn, arguments.anyKey(i)));
+          bytes += CounterAccess.endsBytesMax(Family.size(counters, arguments.anyKey(i)));
         }
       }
       return Math.clamp(bytes, 0, Integer.MAX_VALUE);
@@ -196,7 +193,7 @@ public final class RespCommand {
     return CounterAccess.bytesMax(changes, length);
   }
 
-  /** Returns whether the command takes this number of words. */
+  /** Returns whether the command accepts this number of words. */
   public boolean takes(int words) {
     return arity >= 0 ? words == arity : words >= -arity;
   }
@@ -205,7 +202,7 @@ public final class RespCommand {
     return access == Access.WRITE;
   }
 
-  /** What {@code COMMAND INFO} tells. */
+  /** Returns the entry of {@code COMMAND INFO}. */
   Reply describe() {
     List<Reply> all =
         List.of(
@@ -222,7 +219,7 @@ public final class RespCommand {
     return new Reply.Several(all);
   }
 
-  /** What {@code COMMAND DOCS} tells. */
+  /** Returns the entry of {@code COMMAND DOCS}. */
   Reply docs() {
     return new Reply.Pairs(
         List.of(

@@ -30,12 +30,12 @@ public final class RespCommands {
     return byName;
   }
 
-  /** In order of name. */
+  /** Returns all commands, ordered by name. */
   public static List<RespCommand> all() {
     return ALL;
   }
 
-  /** The command of this name, in whatever case. */
+  /** Returns the command of this name, ignoring case. */
   public static Optional<RespCommand> find(String name) {
     RespCommand found = BY_NAME.get(name);
     return Optional.ofNullable(found == null ? BY_NAME.get(name.toLowerCase(Locale.ROOT)) : found);

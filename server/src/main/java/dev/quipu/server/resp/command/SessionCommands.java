@@ -15,13 +15,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Commands about the connection and the server. */
+/** Commands on the connection and the server. */
 final class SessionCommands {
-  /** The release of Redis whose answers these are like: clients look for it. */
+  /** The compatible Redis version, which clients check. */
   static final String LIKE_REDIS = "7.4.0";
 
   private static final Set<String> ALL_SECTIONS = Set.of("all", "default", "everything");
@@ -31,7 +30,7 @@ final class SessionCommands {
   static List<RespCommand> all() {
     return List.of(
         RespCommand.of("ping", "[message]")
-            .summary("Answers.")
+            .summary("Returns PONG or the message.")
             .arity(-1)
             .onSession((session, words) ->
                 switch (words.size()) {
@@ -40,26 +39,26 @@ final class SessionCommands {
                   default -> new Reply.Failure("ERR wrong number of arguments for 'ping' command");
                 }),
         RespCommand.of("echo", "message")
-            .summary("Answers the same.")
+            .summary("Returns the message.")
             .arity(2)
             .onSession((session, words) -> new Reply.Bulk(words.bytes(1))),
         RespCommand.of("quit", "")
-            .summary("Ends the connection.")
+            .summary("Closes the connection.")
             .arity(-1)
             .onSession((session, words) -> {
               session.isEnding = true;
               return Replies.OK;
             }),
         RespCommand.of("hello", "[2 | 3 [AUTH user token] [SETNAME name]]")
-            .summary("Chooses the protocol.")
+            .summary("Selects the protocol; optionally authenticates and names the connection.")
             .arity(-1)
             .onSession(SessionCommands::hello),
         RespCommand.of("auth", "[user] token")
-            .summary("Shows the token.")
+            .summary("Authenticates the connection with a token.")
             .arity(-2)
             .onSession(SessionCommands::authenticate),
         RespCommand.of("select", "0")
-            .summary("Chooses the one database that there is.")
+            .summary("Selects database 0, the only one.")
             .arity(2)
             .onSession((session, words) ->
                 words.number(1) == 0
@@ -68,21 +67,21 @@ final class SessionCommands {
         RespCommand.of("client", "subcommand")
             .summary("SETINFO, SETNAME, GETNAME, ID, INFO, LIST, NO-EVICT, NO-TOUCH.")
             .arity(-2)
-            .onTurn((session, words) -> turn -> client(session, words)),
+            .onEngine((session, words) -> counters -> client(session, words)),
         RespCommand.of("command", "[COUNT | DOCS | INFO | LIST]")
             .summary("Describes commands.")
             .arity(-1)
-            .onTurn((session, words) -> turn -> command(words)),
+            .onEngine((session, words) -> counters -> command(words)),
         RespCommand.of("config", "GET pattern")
-            .summary("Returns settings.")
+            .summary("Returns the values of settings.")
             .arity(-2)
-            .onTurn((session, words) -> turn -> config(session, turn, words)),
+            .onEngine((session, words) -> counters -> config(session, counters, words)),
         RespCommand.of("info", "[section]")
-            .summary("Returns facts about the server.")
+            .summary("Returns information and statistics about the server.")
             .arity(-1)
-            .onTurn((session, words) -> turn -> info(session, turn, words)),
+            .onEngine((session, words) -> counters -> info(session, counters, words)),
         RespCommand.of("time", "")
-            .summary("Returns the time: seconds and microseconds.")
+            .summary("Returns the server time: seconds and microseconds.")
             .arity(1)
             .onSession((session, words) -> {
               long millis = session.shared.clock().epochMillis();
@@ -93,7 +92,7 @@ final class SessionCommands {
             }));
   }
 
-  /** Settings of Redis, as they would be there. */
+  /** Returns the equivalent settings of Redis. */
   private static Map<String, String> settings(Durability durability) {
     String sync =
         switch (durability) {
@@ -126,7 +125,7 @@ final class SessionCommands {
       protocol = (int) wanted;
     }
     String name = session.name;
-    int token = 0; // the place of the word
+    int token = 0; // its index
     for (int i = 2; i < words.size(); i++) {
       if (words.word(i).equals("AUTH") && i + 2 < words.size()) {
         token = i + 2;
@@ -175,7 +174,7 @@ final class SessionCommands {
     if (words.size() > 3) {
       return new Reply.Failure(Arguments.SYNTAX);
     }
-    if (session.shared.token().isEmpty() && words.size() == 2) {
+    if (session.shared.options().token().isEmpty() && words.size() == 2) {
       return new Reply.Failure(
           "ERR AUTH <password> called without any password configured for the default user. Are"
               + " you sure your configuration is correct?");
@@ -236,7 +235,7 @@ final class SessionCommands {
         return Replies.OK;
       }
       default -> {
-        // told below
+        // rejected below
       }
     }
     return new Reply.Failure(
@@ -244,7 +243,7 @@ final class SessionCommands {
             .formatted(words.text(1)));
   }
 
-  /** The lines of all connections, which may be many. */
+  /** Returns the lines of all connections, within the memory of this one. */
   private static Reply list(Session session, Arguments words) {
     Collected lines = new Collected(words);
     session.shared.sessions().forEach(each -> lines.addText(each.line() + "\n"));
@@ -259,14 +258,14 @@ final class SessionCommands {
     return switch (words.word(1)) {
       case "COUNT" -> new Reply.Number(all.size());
       case "LIST" -> new Reply.Several(all.stream().map(each -> Reply.bulk(each.name())).toList());
-      case "INFO" -> {
-        Collected told = new Collected(words);
-        for (int i = 2; i < words.size(); i++) {
-          Optional<RespCommand> found = RespCommands.find(words.text(i));
-          told.add(found.map(RespCommand::describe).orElse(Replies.NULL_ARRAY));
-        }
-        yield told.array();
-      }
+      case "INFO" ->
+          Collected.arrayOf(
+              words,
+              2,
+              i ->
+                  RespCommands.find(words.text(i))
+                      .map(RespCommand::describe)
+                      .orElse(Replies.NULL_ARRAY));
       case "DOCS" -> docs(all, words);
       default ->
           new Reply.Failure(
@@ -281,42 +280,42 @@ final class SessionCommands {
   }
 
   private static Reply docs(List<RespCommand> all, Arguments words) {
-    List<Reply> told = new ArrayList<>();
+    List<Reply> entries = new ArrayList<>();
     for (RespCommand each : all) {
       boolean isAsked = words.size() == 2;
       for (int i = 2; i < words.size(); i++) {
         isAsked |= words.text(i).equalsIgnoreCase(each.name());
       }
       if (isAsked) {
-        told.add(Reply.bulk(each.name()));
-        told.add(each.docs());
+        entries.add(Reply.bulk(each.name()));
+        entries.add(each.docs());
       }
     }
-    return new Reply.Pairs(told);
+    return new Reply.Pairs(entries);
   }
 
-  private static Reply config(Session session, CounterAccess turn, Arguments words) {
+  private static Reply config(Session session, CounterAccess counters, Arguments words) {
     if (!words.word(1).equals("GET") || words.size() < 3) {
       return new Reply.Failure(
-          "ERR only CONFIG GET is answered: settings are given when the server starts");
+          "ERR only CONFIG GET is supported; settings are fixed when the server starts");
     }
     List<String> patterns = new ArrayList<>();
     for (int i = 2; i < words.size(); i++) {
       patterns.add(words.text(i).toLowerCase(Locale.ROOT));
     }
-    Glob glob = new Glob(turn, patterns);
-    List<Reply> told = new ArrayList<>();
+    Glob glob = new Glob(counters, patterns);
+    List<Reply> found = new ArrayList<>();
     settings(session.shared.engine().durability())
         .forEach((name, value) -> {
           if (glob.matches(name)) {
-            told.add(Reply.bulk(name));
-            told.add(Reply.bulk(value));
+            found.add(Reply.bulk(name));
+            found.add(Reply.bulk(value));
           }
         });
-    return new Reply.Pairs(told);
+    return new Reply.Pairs(found);
   }
 
-  private static Reply info(Session session, CounterAccess turn, Arguments words) {
+  private static Reply info(Session session, CounterAccess counters, Arguments words) {
     SharedState shared = session.shared;
     Map<String, String> sections = new TreeMap<>();
     sections.put(
@@ -336,7 +335,9 @@ final class SessionCommands {
     sections.put("replication", "role:master\r\nconnected_slaves:0\r\n");
     sections.put(
         "keyspace",
-        turn.size() == 0 ? "" : "db0:keys=%d,expires=0,avg_ttl=0\r\n".formatted(turn.size()));
+        counters.size() == 0
+            ? ""
+            : "db0:keys=%d,expires=0,avg_ttl=0\r\n".formatted(counters.size()));
     Set<String> asked = new HashSet<>();
     for (int i = 1; i < words.size(); i++) {
       asked.add(words.text(i).toLowerCase(Locale.ROOT));

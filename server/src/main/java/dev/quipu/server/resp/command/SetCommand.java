@@ -9,38 +9,38 @@ import dev.quipu.server.resp.wire.Replies;
 import dev.quipu.server.resp.wire.Reply;
 import java.util.List;
 
-/** SET and its options, on numbers. */
+/** SET and its options. */
 final class SetCommand {
   private boolean ifAbsent;
   private boolean ifPresent;
-  private boolean tells;
+  private boolean returnsPrevious;
   private boolean keeps;
   private long expiresAt;
 
   private SetCommand() {}
 
-  static Reply run(CounterAccess turn, Arguments words) {
+  static Reply run(CounterAccess counters, Arguments words) {
     SetCommand options = new SetCommand();
     for (int i = 3; i < words.size(); i++) {
-      i += options.take(turn, words, i);
+      i += options.take(counters, words, i);
     }
     if (options.ifAbsent && options.ifPresent) {
       throw new Rejected(Arguments.SYNTAX);
     }
-    return options.set(turn, words.key(1), number(words, 2));
+    return options.set(counters, words.key(1), number(words, 2));
   }
 
-  /** Reads an option; how many words it has besides. */
-  private int take(CounterAccess turn, Arguments words, int at) {
+  /** Parses an option; returns the number of its arguments. */
+  private int take(CounterAccess counters, Arguments words, int at) {
     String word = words.word(at);
     if (Expiry.isUnit(word) && at + 1 < words.size() && expiresAt == 0 && !keeps) {
-      expiresAt = Expiry.at(turn.nowMillis(), word, words.number(at + 1), "set");
+      expiresAt = Expiry.at(counters.nowMillis(), word, words.number(at + 1), "set");
       return 1;
     }
     switch (word) {
       case "NX" -> ifAbsent = true;
       case "XX" -> ifPresent = true;
-      case "GET" -> tells = true;
+      case "GET" -> returnsPrevious = true;
       case "KEEPTTL" -> {
         if (expiresAt != 0) {
           throw new Rejected(Arguments.SYNTAX);
@@ -52,40 +52,36 @@ final class SetCommand {
     return 0;
   }
 
-  private Reply set(CounterAccess turn, String key, long number) {
-    Reply was = tells ? CounterCommands.value(turn, key) : Replies.NULL;
-    boolean isDone = Kind.of(turn, key) == Kind.NONE ? !ifPresent : !ifAbsent;
+  private Reply set(CounterAccess counters, String key, long number) {
+    Reply was = returnsPrevious ? CounterCommands.value(counters, key) : Replies.NULL;
+    boolean isDone = Kind.of(counters, key) == Kind.NONE ? !ifPresent : !ifAbsent;
     if (isDone) {
-      replace(turn, key, number, keeps ? Kind.expiresAt(turn, key) : expiresAt);
+      replace(counters, key, number, keeps ? Kind.expiresAt(counters, key) : expiresAt);
     }
-    return tells || !isDone ? was : Replies.OK;
+    return returnsPrevious || !isDone ? was : Replies.OK;
   }
 
-  /** Sets a counter, whatever was under its key. */
-  static void replace(CounterAccess turn, String key, long number, long expiresAt) {
-    if (turn.get(key).isEmpty()) {
-      turn.requireMemory(List.of(key));
-      Kind.remove(turn, key);
+  /** Sets a counter, replacing any kind of value. */
+  static void replace(CounterAccess counters, String key, long number, long expiresAt) {
+    if (counters.get(key).isEmpty()) {
+      counters.requireMemory(List.of(key));
+      Kind.remove(counters, key);
     }
-    turn.set(key, number);
-    turn.expire(key, expiresAt);
+    counters.set(key, number);
+    counters.expire(key, expiresAt);
   }
 
   /** SETEX and PSETEX. */
-  static Reply expiring(CounterAccess turn, Arguments words, String unit, String command) {
-    long at = Expiry.at(turn.nowMillis(), unit, words.number(2), command);
+  static Reply expiring(CounterAccess counters, Arguments words, String unit, String command) {
+    long at = Expiry.at(counters.nowMillis(), unit, words.number(2), command);
     String key = words.key(1);
-    replace(turn, key, number(words, 3), at);
+    replace(counters, key, number(words, 3), at);
     return Replies.OK;
   }
 
-  /** What a counter is set to. */
+  /** Parses the value of a counter. */
   static long number(Arguments words, int index) {
-    try {
-      return words.number(index);
-    } catch (Rejected e) {
-      throw new Rejected(
-          "ERR value is not an integer or out of range: only counters are kept here");
-    }
+    return words.number(
+        index, "ERR value is not an integer or out of range: only integers can be stored");
   }
 }

@@ -12,17 +12,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** MULTI, EXEC and WATCH: several commands in one step, if what they depend on did not change. */
+/** MULTI, EXEC and WATCH: atomic execution of several commands with optimistic locking. */
 final class Transactions {
   private static final String ABORTED =
       "EXECABORT Transaction discarded because of previous errors.";
 
-  /** Names that the commands of a transaction look at, together, before reads are rejected. */
+  /** Number of names visited by a transaction before its reads are rejected. */
   private static final int NAMES_MAX = 1_000_000;
 
   private static final Reply TOO_LONG =
       new Reply.Failure(
-          "ERR transaction looked at more than %d names; read them outside of it"
+          "ERR transaction visited more than %d names; read them outside of it"
               .formatted(NAMES_MAX));
 
   private Transactions() {}
@@ -30,33 +30,33 @@ final class Transactions {
   static List<RespCommand> all() {
     return List.of(
         RespCommand.of("multi", "")
-            .summary("Begins a transaction.")
+            .summary("Starts a transaction.")
             .arity(1)
             .onSession((session, words) -> session.begin()),
         RespCommand.of("exec", "")
-            .summary("Does a transaction.")
+            .summary("Executes all commands of a transaction.")
             .arity(1)
-            .onTurn(Transactions::execute),
+            .onEngine(Transactions::execute),
         RespCommand.of("discard", "")
-            .summary("Gives a transaction up.")
+            .summary("Discards a transaction.")
             .arity(1)
-            .onTurn((session, words) -> {
+            .onEngine((session, words) -> {
               boolean isQueueing = session.isQueueing();
               Reply reply = session.discard();
-              return isQueueing ? unwatch(session, reply) : turn -> reply;
+              return isQueueing ? unwatch(session, reply) : counters -> reply;
             }),
         RespCommand.of("watch", "key [key ...]")
-            .summary("Does a transaction only if these did not change.")
+            .summary("Monitors keys: the next transaction executes only if they are unchanged.")
             .arity(-2)
-            .onTurn(Transactions::watch),
+            .onEngine(Transactions::watch),
         RespCommand.of("unwatch", "")
-            .summary("Watches nothing.")
+            .summary("Forgets watched keys.")
             .arity(1)
-            .onTurn((session, words) -> unwatch(session, Replies.OK)),
+            .onEngine((session, words) -> unwatch(session, Replies.OK)),
         RespCommand.of("reset", "")
-            .summary("Makes the connection as new.")
+            .summary("Resets the connection.")
             .arity(1)
-            .onTurn((session, words) -> {
+            .onEngine((session, words) -> {
               session.reset();
               return unwatch(session, new Reply.Simple("RESET"));
             }));
@@ -64,26 +64,26 @@ final class Transactions {
 
   private static DeferredCommand execute(Session session, Arguments words) {
     if (!session.isQueueing()) {
-      return turn -> new Reply.Failure("ERR EXEC without MULTI");
+      return counters -> new Reply.Failure("ERR EXEC without MULTI");
     }
     return new Exec(session, words, session.end());
   }
 
   private static DeferredCommand watch(Session session, Arguments words) {
     if (session.isQueueing()) {
-      return turn -> new Reply.Failure("ERR WATCH inside MULTI is not allowed");
+      return counters -> new Reply.Failure("ERR WATCH inside MULTI is not allowed");
     }
-    List<String> counters = new ArrayList<>();
+    List<String> keys = new ArrayList<>();
     for (int i = 1; i < words.size(); i++) {
-      counters.add(words.key(i));
+      keys.add(words.key(i));
     }
     session.hasWatched = true;
-    return turn -> session.watch(turn, counters);
+    return counters -> session.watch(counters, keys);
   }
 
   private static DeferredCommand unwatch(Session session, Reply reply) {
-    return turn -> {
-      session.unwatch(turn);
+    return counters -> {
+      session.unwatch(counters);
       return reply;
     };
   }
@@ -91,19 +91,20 @@ final class Transactions {
   /**
    * EXEC.
    *
-   * @param calls the commands; empty if one of them was wrong
+   * @param calls the commands; empty if one of them was rejected
    */
   private record Exec(Session session, Arguments words, Optional<List<NamedCommand>> calls)
       implements DeferredCommand {
     @Override
-    public int bytesMax(CounterAccess turn) {
-      long sum = calls.stream().flatMap(List::stream).mapToLong(call -> call.bytesMax(turn)).sum();
+    public int bytesMax(CounterAccess counters) {
+      long sum =
+          calls.stream().flatMap(List::stream).mapToLong(call -> call.bytesMax(counters)).sum();
       return (int) Math.min(sum, Integer.MAX_VALUE);
     }
 
     @Override
-    public Reply on(CounterAccess turn) {
-      boolean isUnchanged = session.unwatch(turn);
+    public Reply run(CounterAccess counters) {
+      boolean isUnchanged = session.unwatch(counters);
       if (calls.isEmpty()) {
         return new Reply.Failure(ABORTED);
       }
@@ -111,10 +112,10 @@ final class Transactions {
         return Replies.NULL_ARRAY;
       }
       Collected replies = new Collected(words);
-      long visited = turn.visited();
+      long visited = counters.visited();
       for (NamedCommand call : calls.get()) {
-        boolean isLong = turn.visited() - visited > NAMES_MAX && call.bytesMax(turn) == 0;
-        replies.addDone(isLong ? TOO_LONG : call.reply(turn));
+        boolean isLong = counters.visited() - visited > NAMES_MAX && call.bytesMax(counters) == 0;
+        replies.addDone(isLong ? TOO_LONG : call.reply(counters));
       }
       return replies.array();
     }

@@ -10,16 +10,16 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The words of a command, from its name on.
+ * The words of a command, including its name.
  *
- * @param memory of the connection that it came by
- * @param protocol that was spoken when it came: 2 or 3
+ * @param memory the memory of its connection
+ * @param protocol version of the protocol when it was received: 2 or 3
  */
 public record Arguments(List<byte[]> words, ConnectionMemory memory, int protocol) {
   static final String NOT_AN_INTEGER = "ERR value is not an integer or out of range";
   public static final String SYNTAX = "ERR syntax error";
 
-  /** A command cannot be done; the message is the answer. */
+  /** A command was rejected; the message is the reply. */
   public static final class Rejected extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -36,17 +36,17 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
     return words.get(index);
   }
 
-  /** A word for people to read: what is no UTF-8 is replaced. */
+  /** Returns a word as text; malformed UTF-8 is replaced. */
   public String text(int index) {
     return new String(words.get(index), StandardCharsets.UTF_8);
   }
 
-  /** A word that is one of several, in capitals. */
+  /** Returns a keyword in upper case. */
   public String word(int index) {
     return new String(words.get(index), StandardCharsets.ISO_8859_1).toUpperCase(Locale.ROOT);
   }
 
-  /** Returns what the words hold, in bytes. */
+  /** Returns the memory held by the words, in bytes. */
   public long heldBytes() {
     long bytes = 0;
     for (byte[] word : words) {
@@ -55,22 +55,22 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
     return bytes;
   }
 
-  /** The name of a counter; Redis allows an empty key, which is kept under a name of its own. */
+  /** Returns a key as the name of a counter; an empty key is stored under a reserved name. */
   public String key(int index) {
     return words.get(index).length == 0 ? Family.EMPTY_KEY : name(index, "key");
   }
 
-  /** The name of a counter that other ports can use as well, and so is not empty. */
+  /** Returns a key that must not be empty, since other ports can use it as well. */
   public String sharedKey(int index) {
     return name(index, "key");
   }
 
-  /** The same as {@link #key}, if it is a name at all. */
+  /** Returns a key without validation. */
   public String anyKey(int index) {
     return words.get(index).length == 0 ? Family.EMPTY_KEY : text(index);
   }
 
-  /** The name of a counter within a family; an empty one is kept under a name of its own. */
+  /** Returns a field; an empty field is stored under a reserved name. */
   public String field(int index) {
     return words.get(index).length == 0 ? Family.EMPTY_FIELD : name(index, "field");
   }
@@ -81,7 +81,7 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
       text =
           StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(words.get(index))).toString();
     } catch (CharacterCodingException e) {
-      throw new Rejected("ERR the %s is not UTF-8, as names of counters are".formatted(what));
+      throw new Rejected("ERR %s is not valid UTF-8".formatted(what));
     }
     try {
       return Limits.checkText(what, text, Limits.NAME_BYTES_MAX);
@@ -90,9 +90,18 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
     }
   }
 
-  /** A signed 64-bit integer, written as Redis reads it: no sign but minus, no zeros ahead. */
+  /** Parses a signed 64-bit integer as Redis does: no plus sign, no leading zeros. */
   public long number(int index) {
     return number(words.get(index));
+  }
+
+  /** Parses a number; {@code otherwise} is the reply if it is malformed. */
+  public long number(int index, String otherwise) {
+    try {
+      return number(index);
+    } catch (Rejected e) {
+      throw new Rejected(otherwise);
+    }
   }
 
   public static long number(byte[] word) {
@@ -104,7 +113,7 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
     if (word.length == at || word.length > 20 || (word[at] == '0' && word.length > 1)) {
       throw new Rejected(NOT_AN_INTEGER);
     }
-    long value = 0; // kept negative, for there is one more of these
+    long value = 0; // negated, since the negative range is larger
     for (; at < word.length; at++) {
       int digit = word[at] - '0';
       if (digit < 0 || digit > 9 || value < Long.MIN_VALUE / 10) {

@@ -1,24 +1,24 @@
 package dev.quipu.server.resp.key;
 
 import dev.quipu.server.resp.key.Arguments.Rejected;
+import java.util.Set;
 
-/** When something expires, as commands say it: EX, PX, EXAT or PXAT, and a number. */
+/** Parses expiries: EX, PX, EXAT or PXAT and a number. */
 public final class Expiry {
+  private static final Set<String> UNITS = Set.of("EX", "PX", "EXAT", "PXAT");
+
   private Expiry() {}
 
-  /** Whether a word begins one. */
+  /** Returns whether a word is one of the units. */
   public static boolean isUnit(String word) {
-    return switch (word) {
-      case "EX", "PX", "EXAT", "PXAT" -> true;
-      default -> false;
-    };
+    return UNITS.contains(word);
   }
 
   /**
-   * Milliseconds since 1970.
+   * Converts a positive time to milliseconds since 1970.
    *
    * @param unit EX, PX, EXAT or PXAT
-   * @param command for the message
+   * @param command name of the command, for the message
    */
   public static long at(long now, String unit, long time, String command) {
     if (time <= 0) {
@@ -27,7 +27,7 @@ public final class Expiry {
     return anyAt(now, unit, time, command);
   }
 
-  /** The same, in the past too. */
+  /** Converts a time, possibly in the past, to milliseconds since 1970. */
   public static long anyAt(long now, String unit, long time, String command) {
     boolean inSeconds = unit.startsWith("EX");
     boolean isAbsolute = unit.endsWith("AT");

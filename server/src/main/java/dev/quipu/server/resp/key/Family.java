@@ -7,65 +7,65 @@ import dev.quipu.server.resp.wire.Reply;
 import java.util.List;
 
 /*
- * A hash, or a sorted set, is a family of counters: its key, a separator that no name has, and the
- * field name one counter each. So what is under the key is all that begins alike; it is there as
- * long as one of them is, and all of them expire together.
+ * A hash or sorted set is stored as one counter per field, named by the key, a reserved separator
+ * and the field. The key exists as long as one of its counters does, and all of them expire
+ * together.
  */
 
-/** Counters under one key. */
+/** The counters of a hash or sorted set. */
 public final class Family {
-  /** What is under the empty key: a name that no client can send, and no other port shows. */
+  /** Stands for the empty key: a name that clients cannot send and other ports do not show. */
   public static final String EMPTY_KEY = "\u001d" + CounterAccess.MEMBER;
 
-  /** What is kept for the empty field. */
+  /** Stands for the empty field. */
   static final String EMPTY_FIELD = "\u001d";
 
-  private final CounterAccess turn;
+  private final CounterAccess counters;
   private final String prefix;
 
-  private Family(CounterAccess turn, String prefix) {
-    this.turn = turn;
+  private Family(CounterAccess counters, String prefix) {
+    this.counters = counters;
     this.prefix = prefix;
   }
 
-  /** A hash. */
-  static Family hash(CounterAccess turn, String key) {
-    return new Family(turn, key + CounterAccess.MEMBER);
+  /** Returns the hash under a key. */
+  static Family hash(CounterAccess counters, String key) {
+    return new Family(counters, key + CounterAccess.MEMBER);
   }
 
-  /** A sorted set. */
-  static Family ranking(CounterAccess turn, String key) {
-    return new Family(turn, key + CounterAccess.RANKED_MEMBER);
+  /** Returns the sorted set under a key. */
+  static Family ranking(CounterAccess counters, String key) {
+    return new Family(counters, key + CounterAccess.RANKED_MEMBER);
   }
 
   /**
-   * The family under the key of a command.
+   * Returns the family under the key of a command.
    *
    * @param kind HASH or RANKING
-   * @throws Rejected if there is something else under the key
+   * @throws Rejected if the key holds another kind of value
    */
-  public static Family of(CounterAccess turn, Arguments words, Kind kind) {
+  public static Family of(CounterAccess counters, Arguments words, Kind kind) {
     String key = words.key(1);
-    Family family = kind == Kind.HASH ? hash(turn, key) : ranking(turn, key);
+    Family family = kind == Kind.HASH ? hash(counters, key) : ranking(counters, key);
     if (!family.exists()) {
-      Kind.require(turn, key, kind);
+      Kind.require(counters, key, kind);
     }
     return family;
   }
 
-  /** Members under a key, of whatever kind. */
-  public static int size(CounterAccess turn, String key) {
-    return hash(turn, key).names().size() + ranking(turn, key).names().size();
+  /** Returns the number of members under a key, of either kind. */
+  public static int size(CounterAccess counters, String key) {
+    return hash(counters, key).names().size() + ranking(counters, key).names().size();
   }
 
-  /** The key of a family by the name of a member; the name itself if it is none. */
+  /** Returns the key of the family of a member; the name itself if it is not a member. */
   public static String keyOf(String name) {
     if (name.startsWith(EMPTY_KEY)) {
       return EMPTY_KEY;
     }
     int end =
         Math.max(name.indexOf(CounterAccess.MEMBER), name.indexOf(CounterAccess.RANKED_MEMBER));
-    return end < 0 ? name : name.substring(0, end); // a name has one of them at most
+    return end < 0 ? name : name.substring(0, end); // a name contains at most one of them
   }
 
   /** Returns a key as clients know it. */
@@ -79,64 +79,63 @@ public final class Family {
   }
 
   boolean exists() {
-    return !turn.names(prefix, prefix, 1).isEmpty();
+    return !counters.names(prefix, prefix, 1).isEmpty();
   }
 
-  /** Names of all members, in order. */
+  /** Returns the names of all members, in order. */
   public List<String> names() {
-    return turn.names(prefix, prefix, Integer.MAX_VALUE);
+    return counters.names(prefix, prefix, Integer.MAX_VALUE);
   }
 
-  /** The field of a member. */
+  /** Returns the field of a member. */
   public String field(String name) {
     return shownField(name.substring(prefix.length()));
   }
 
-  /** The name of a member. */
+  /** Returns the name of a member. */
   public String member(String field) {
     int bytes = Limits.utf8Length(prefix) + Limits.utf8Length(field);
     if (bytes > Limits.NAME_BYTES_MAX) {
       throw new Rejected(
-          "ERR key and field are %d bytes together, the limit is %d"
-              .formatted(bytes - 1, Limits.NAME_BYTES_MAX - 1)); // without what separates them
+          "ERR key and field are %d bytes together; the limit is %d"
+              .formatted(bytes - 1, Limits.NAME_BYTES_MAX - 1)); // without the separator
     }
     return prefix + field;
   }
 
-  /** Sets a member; a new one expires with the others. */
+  /** Sets a member; a new member inherits the expiry of the family. */
   public void set(String member, long value) {
-    if (turn.get(member).isPresent()) {
-      turn.set(member, value);
+    if (counters.get(member).isPresent()) {
+      counters.set(member, value);
       return;
     }
-    List<String> first = turn.names(prefix, prefix, 1);
-    long expiresAt = first.isEmpty() ? 0 : turn.expiresAt(first.getFirst());
-    turn.set(member, value);
+    long expiresAt = expiresAt();
+    counters.set(member, value);
     if (expiresAt != 0) {
-      turn.expire(member, expiresAt);
+      counters.expire(member, expiresAt);
     }
   }
 
   /**
-   * Adds to a member; what it is then.
+   * Adds to a member and returns its new value.
    *
-   * @param overflow the answer if 64 bits do not suffice
+   * @param overflow the reply on overflow
    */
   public long add(String member, long delta, String overflow) {
-    long after = sum(turn, member, delta, overflow);
+    long after = sum(counters, member, delta, overflow);
     set(member, after);
     return after;
   }
 
-  /** Adds to a counter whose name {@link dev.quipu.Add} does not take; what it is then. */
-  public static long add(CounterAccess turn, String name, long delta, String overflow) {
-    long after = sum(turn, name, delta, overflow);
-    turn.set(name, after);
+  /** Adds to a counter whose name {@link dev.quipu.Add} rejects; returns its new value. */
+  public static long add(CounterAccess counters, String name, long delta, String overflow) {
+    long after = sum(counters, name, delta, overflow);
+    counters.set(name, after);
     return after;
   }
 
-  private static long sum(CounterAccess turn, String name, long delta, String overflow) {
-    long before = turn.get(name).orElse(0);
+  private static long sum(CounterAccess counters, String name, long delta, String overflow) {
+    long before = counters.get(name).orElse(0);
     long after = before + delta;
     if (((before ^ after) & (delta ^ after)) < 0) {
       throw new Rejected(overflow);
@@ -144,29 +143,29 @@ public final class Family {
     return after;
   }
 
-  /** When it expires; 0 for never. */
+  /** Returns the expiry; 0 for never. */
   long expiresAt() {
-    List<String> first = turn.names(prefix, prefix, 1);
-    return first.isEmpty() ? 0 : turn.expiresAt(first.getFirst());
+    List<String> first = counters.names(prefix, prefix, 1);
+    return first.isEmpty() ? 0 : counters.expiresAt(first.getFirst());
   }
 
   void expire(long atMillis) {
-    names().forEach(name -> turn.expire(name, atMillis));
+    names().forEach(name -> counters.expire(name, atMillis));
   }
 
-  /** Removes the members that a command names behind its key; how many there were. */
+  /** Removes the members named by a command; the reply is the number removed. */
   public Reply remove(Arguments words) {
-    for (int i = 2; i < words.size(); i++) { // nothing is done by halves
+    for (int i = 2; i < words.size(); i++) { // validated before anything is changed
       member(words.field(i));
     }
     long removed = 0;
     for (int i = 2; i < words.size(); i++) {
-      removed += turn.remove(member(words.field(i))) ? 1 : 0;
+      removed += counters.remove(member(words.field(i))) ? 1 : 0;
     }
     return new Reply.Number(removed);
   }
 
   public void remove() {
-    names().forEach(turn::remove);
+    names().forEach(counters::remove);
   }
 }

@@ -5,30 +5,30 @@ import dev.quipu.server.resp.key.Arguments.Rejected;
 import java.util.List;
 
 /**
- * Patterns with {@code *}, {@code ?}, {@code [a-z]}, {@code [^a]} and {@code \} before a sign, for
- * the names that one command looks at.
+ * Glob patterns of one command, with {@code *}, {@code ?}, {@code [a-z]}, {@code [^a]} and {@code
+ * \} as escape.
  */
 public final class Glob {
-  /** Steps of all names of a command together, a few tenths of a second: others wait for them. */
+  /** Maximum steps of one command over all names: a few tenths of a second, which block others. */
   private static final long STEPS_MAX = 50_000_000;
 
-  /** Steps in the time of one look at a name. */
+  /** Number of steps that cost as much as visiting a name. */
   private static final int STEPS_PER_LOOK = 16;
 
-  private final CounterAccess turn;
+  private final CounterAccess counters;
   private final List<String> patterns;
-  private String pattern = ""; // the one that is compared
+  private String pattern = ""; // being compared
   private long steps;
 
-  public Glob(CounterAccess turn, List<String> patterns) {
-    this.turn = turn;
+  public Glob(CounterAccess counters, List<String> patterns) {
+    this.counters = counters;
     this.patterns = patterns;
   }
 
   /**
-   * Whether a text is as one of the patterns says.
+   * Returns whether a text matches one of the patterns.
    *
-   * @throws Rejected if that takes too long
+   * @throws Rejected if the command takes too many steps
    */
   public boolean matches(String text) {
     long before = steps;
@@ -41,7 +41,7 @@ public final class Glob {
       }
       return false;
     } finally {
-      turn.visit(steps / STEPS_PER_LOOK - before / STEPS_PER_LOOK);
+      counters.visit(steps / STEPS_PER_LOOK - before / STEPS_PER_LOOK);
     }
   }
 
@@ -55,7 +55,7 @@ public final class Glob {
       steps += next < 0 ? 1 : next - p;
       if (steps > STEPS_MAX) {
         throw new Rejected(
-            "ERR the pattern takes more than %d steps on these keys. Use a shorter one"
+            "ERR pattern takes more than %d steps on these keys. Use a shorter one"
                 .formatted(STEPS_MAX));
       }
       if (next >= 0 && matchesOne(p, next, text.charAt(t))) {
@@ -78,7 +78,7 @@ public final class Glob {
     return p == pattern.length();
   }
 
-  /** Where the part of a pattern that stands for one character ends. */
+  /** Returns the end of the part of the pattern that matches one character. */
   private int end(int from) {
     char first = pattern.charAt(from);
     if (first == '\\' && from + 1 < pattern.length()) {

@@ -5,7 +5,7 @@ import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.wire.Reply;
 import java.util.List;
 
-/** INCREX: an increment within bounds, which may take what is left, and an expiry. */
+/** INCREX: an increment within bounds, optionally saturating, with an optional expiry. */
 public final class IncrementWithin {
   private long by = 1;
   private boolean isBySet;
@@ -18,10 +18,10 @@ public final class IncrementWithin {
 
   private IncrementWithin() {}
 
-  public static Reply run(CounterAccess turn, Arguments words) {
+  public static Reply run(CounterAccess counters, Arguments words) {
     IncrementWithin options = new IncrementWithin();
     for (int i = 2; i < words.size(); i++) {
-      i += options.take(turn, words, i);
+      i += options.take(counters, words, i);
     }
     if (options.floor > options.ceiling) {
       throw new Rejected("ERR LBOUND can't be greater than UBOUND");
@@ -29,14 +29,14 @@ public final class IncrementWithin {
     if (options.onlyIfNone && options.expiresAt == 0) {
       throw new Rejected("ERR ENX flag requires EX, PX, EXAT or PXAT");
     }
-    return options.increment(turn, words.key(1));
+    return options.increment(counters, words.key(1));
   }
 
-  private int take(CounterAccess turn, Arguments words, int at) {
+  private int take(CounterAccess counters, Arguments words, int at) {
     String word = words.word(at);
     boolean hasNext = at + 1 < words.size();
     if (Expiry.isUnit(word) && hasNext && expiresAt == 0 && !persists) {
-      expiresAt = Expiry.at(turn.nowMillis(), word, words.number(at + 1), "increx");
+      expiresAt = Expiry.at(counters.nowMillis(), word, words.number(at + 1), "increx");
       return 1;
     }
     switch (word) {
@@ -48,7 +48,7 @@ public final class IncrementWithin {
         isBySet = true;
         return 1;
       }
-      case "BYFLOAT" -> throw new Rejected("ERR counters have no fractions: use BYINT");
+      case "BYFLOAT" -> throw new Rejected("ERR counters are integers; use BYINT");
       case "LBOUND", "UBOUND" -> {
         if (!hasNext) {
           throw new Rejected(Arguments.SYNTAX);
@@ -71,9 +71,9 @@ public final class IncrementWithin {
     return 0;
   }
 
-  private Reply increment(CounterAccess turn, String key) {
-    Kind.requireNumber(turn, key);
-    long before = turn.get(key).orElse(0);
+  private Reply increment(CounterAccess counters, String key) {
+    Kind.requireNumber(counters, key);
+    long before = counters.get(key).orElse(0);
     long after = before + by;
     boolean overflows = ((before ^ after) & (by ^ after)) < 0;
     if (overflows) {
@@ -84,11 +84,11 @@ public final class IncrementWithin {
       return of(before, 0);
     }
     long target = Math.clamp(after, floor, ceiling);
-    turn.set(key, target);
+    counters.set(key, target);
     if (persists) {
-      turn.expire(key, 0);
-    } else if (expiresAt != 0 && !(onlyIfNone && turn.expiresAt(key) != 0)) {
-      turn.expire(key, expiresAt);
+      counters.expire(key, 0);
+    } else if (expiresAt != 0 && !(onlyIfNone && counters.expiresAt(key) != 0)) {
+      counters.expire(key, expiresAt);
     }
     return of(target, target - before);
   }

@@ -4,12 +4,12 @@ import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.protocol.StoredText;
 import dev.quipu.server.resp.key.Arguments.Rejected;
 
-/** What is under a key. */
+/** The kind of value under a key. */
 public enum Kind {
   NONE("none", "nothing"),
   COUNTER("string", "counter"),
   TEXT("string", "text"),
-  SKETCH("string", "sketch of different things"),
+  SKETCH("string", "sketch of distinct elements"),
   HASH("hash", "family of counters"),
   RANKING("zset", "ranked family of counters");
 
@@ -24,59 +24,59 @@ public enum Kind {
     this.meaning = meaning;
   }
 
-  /** For people. */
+  /** Returns a description. */
   public String meaning() {
     return meaning;
   }
 
-  /** As TYPE tells it. */
+  /** Returns the reply of TYPE. */
   public String type() {
     return type;
   }
 
-  public static Kind of(CounterAccess turn, String key) {
-    if (turn.get(key).isPresent()) {
+  public static Kind of(CounterAccess counters, String key) {
+    if (counters.get(key).isPresent()) {
       return COUNTER;
     }
-    byte[] text = turn.text(key);
+    byte[] text = counters.text(key);
     if (text != null) {
       return StoredText.isSketch(text) ? SKETCH : TEXT;
     }
-    if (Family.hash(turn, key).exists()) {
+    if (Family.hash(counters, key).exists()) {
       return HASH;
     }
-    return Family.ranking(turn, key).exists() ? RANKING : NONE;
+    return Family.ranking(counters, key).exists() ? RANKING : NONE;
   }
 
-  /** Whether a key is a counter, or may become one. */
-  public static boolean mayBeNumber(CounterAccess turn, String key) {
-    Kind found = of(turn, key);
+  /** Returns whether a key holds a counter or does not exist. */
+  public static boolean mayBeNumber(CounterAccess counters, String key) {
+    Kind found = of(counters, key);
     return found == NONE || found == COUNTER;
   }
 
-  /** Makes sure that a key is a counter, or may become one. */
-  public static void requireNumber(CounterAccess turn, String key) {
-    switch (of(turn, key)) {
+  /** Rejects a key that holds something else than a counter. */
+  public static void requireNumber(CounterAccess counters, String key) {
+    switch (of(counters, key)) {
       case NONE, COUNTER -> {}
       case TEXT -> throw new Rejected(Arguments.NOT_AN_INTEGER);
       case SKETCH, HASH, RANKING -> throw new Rejected(WRONG);
     }
   }
 
-  /** Makes sure that there is nothing under a key, or this. */
-  public static void require(CounterAccess turn, String key, Kind wanted) {
-    Kind found = of(turn, key);
+  /** Rejects a key that holds another kind of value. */
+  public static void require(CounterAccess counters, String key, Kind wanted) {
+    Kind found = of(counters, key);
     if (found != wanted && found != NONE) {
       throw new Rejected(WRONG);
     }
   }
 
-  /** Removes what is under a key; whether there was anything. */
-  public static boolean remove(CounterAccess turn, String key) {
-    boolean wasThere = turn.remove(key);
+  /** Removes a key; returns whether it existed. */
+  public static boolean remove(CounterAccess counters, String key) {
+    boolean wasThere = counters.remove(key);
     if (!wasThere) {
-      Family hash = Family.hash(turn, key);
-      Family ranking = Family.ranking(turn, key);
+      Family hash = Family.hash(counters, key);
+      Family ranking = Family.ranking(counters, key);
       wasThere = hash.exists() || ranking.exists();
       hash.remove();
       ranking.remove();
@@ -84,23 +84,23 @@ public enum Kind {
     return wasThere;
   }
 
-  /** When what is under a key expires, in milliseconds since 1970; 0 for never. */
-  public static long expiresAt(CounterAccess turn, String key) {
-    return switch (of(turn, key)) {
-      case NONE, COUNTER, TEXT, SKETCH -> turn.expiresAt(key);
-      case HASH -> Family.hash(turn, key).expiresAt();
-      case RANKING -> Family.ranking(turn, key).expiresAt();
+  /** Returns the expiry of a key in milliseconds since 1970; 0 for never. */
+  public static long expiresAt(CounterAccess counters, String key) {
+    return switch (of(counters, key)) {
+      case NONE, COUNTER, TEXT, SKETCH -> counters.expiresAt(key);
+      case HASH -> Family.hash(counters, key).expiresAt();
+      case RANKING -> Family.ranking(counters, key).expiresAt();
     };
   }
 
-  /** Sets when what is under a key expires; whether there is anything. */
-  public static boolean expire(CounterAccess turn, String key, long atMillis) {
-    switch (of(turn, key)) {
+  /** Sets the expiry of a key; returns whether the key exists. */
+  public static boolean expire(CounterAccess counters, String key, long atMillis) {
+    switch (of(counters, key)) {
       case NONE, COUNTER, TEXT, SKETCH -> {
-        return turn.expire(key, atMillis);
+        return counters.expire(key, atMillis);
       }
-      case HASH -> Family.hash(turn, key).expire(atMillis);
-      case RANKING -> Family.ranking(turn, key).expire(atMillis);
+      case HASH -> Family.hash(counters, key).expire(atMillis);
+      case RANKING -> Family.ranking(counters, key).expire(atMillis);
     }
     return true;
   }

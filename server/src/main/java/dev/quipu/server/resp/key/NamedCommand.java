@@ -11,35 +11,35 @@ import dev.quipu.server.resp.wire.DeferredCommand;
 import dev.quipu.server.resp.wire.Reply;
 
 /**
- * What is left of a command, and its name, for the log.
+ * A deferred command with its name for the log.
  *
- * @param command in lower case; never what a client sent
+ * @param command name in lower case; never client data
  */
 public record NamedCommand(String command, DeferredCommand deferred) {
-  public int bytesMax(CounterAccess turn) {
-    return deferred.bytesMax(turn);
+  public int bytesMax(CounterAccess counters) {
+    return deferred.bytesMax(counters);
   }
 
   boolean isDone() {
     return deferred.isDone();
   }
 
-  /** Does it; what it throws is the answer. */
-  public Reply reply(CounterAccess turn) {
-    long changes = turn.changeCount();
+  /** Runs the command; a failure becomes the reply. */
+  public Reply reply(CounterAccess counters) {
+    long changes = counters.changeCount();
     try {
-      return deferred.on(turn);
+      return deferred.run(counters);
     } catch (RuntimeException e) {
-      PendingCommand.requireWhole(turn, changes, e);
-      return failure(turn.changeCount() == changes ? e : halfDone(e));
+      PendingCommand.requireWhole(counters, changes, e);
+      return failure(counters.changeCount() == changes ? e : halfDone(e));
     }
   }
 
   private static RuntimeException halfDone(RuntimeException why) {
-    return new OutcomeUnknownException(Reason.FULL, "a part was done: " + why.getMessage(), why);
+    return new OutcomeUnknownException(Reason.FULL, "partially applied: " + why.getMessage(), why);
   }
 
-  /** Returns the answer of a command that ended so. */
+  /** Returns the reply to a failed command. */
   Reply failure(RuntimeException why) {
     return switch (why) {
       case Rejected rejected -> new Reply.Failure(String.valueOf(why.getMessage()));
@@ -47,7 +47,7 @@ public record NamedCommand(String command, DeferredCommand deferred) {
       case IllegalArgumentException wrong -> new Reply.Failure("ERR " + why.getMessage());
       default -> {
         Incidents.inCommand("Redis", command, why);
-        yield new Reply.Failure("UNKNOWN internal error; see the log of the server");
+        yield new Reply.Failure("UNKNOWN internal error; see the server log");
       }
     };
   }

@@ -6,19 +6,19 @@ import dev.quipu.server.resp.wire.Reply;
 import io.netty.buffer.ByteBuf;
 
 /**
- * A command, on its way to its answer.
+ * A command and the protocol version of its reply.
  *
- * @param protocol that was spoken when it came: 2 or 3
+ * @param protocol 2 or 3
  */
 public record RespPendingCommand(NamedCommand call, int protocol) implements PendingCommand {
   @Override
-  public int bytesMax(CounterAccess turn) {
-    return call.bytesMax(turn);
+  public int bytesMax(CounterAccess counters) {
+    return call.bytesMax(counters);
   }
 
   @Override
-  public void run(CounterAccess turn, ByteBuf out) {
-    Reply reply = call.reply(turn);
+  public void run(CounterAccess counters, ByteBuf out) {
+    Reply reply = call.reply(counters);
     if (call.isDone()) {
       reply.write(out, protocol);
     }

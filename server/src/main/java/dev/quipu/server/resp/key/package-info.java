@@ -1,4 +1,4 @@
-/** What commands are about: their arguments, and the kinds of values of a key. */
+/** Arguments of commands, and the kinds of values under a key. */
 @NullMarked
 package dev.quipu.server.resp.key;
 

@@ -7,11 +7,12 @@ import dev.quipu.server.resp.wire.Reply;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reply of many items, collected as the bytes that leave, within the memory of its connection: a
- * reply that is too large becomes an error while it is still small.
+ * A reply of many items, encoded while it is collected and limited by the memory of its connection:
+ * a reply that becomes too large turns into an error early.
  */
 public final class Collected {
   private static final int UNCOUNTED_BYTES = 4 << 10;
@@ -31,10 +32,19 @@ public final class Collected {
     this.protocol = protocol;
   }
 
+  /** Returns an array with an item for each word from an index on. */
+  public static Reply arrayOf(Arguments words, int from, IntFunction<Reply> item) {
+    Collected all = new Collected(words);
+    for (int i = from; i < words.size(); i++) {
+      all.add(item.apply(i));
+    }
+    return all.array();
+  }
+
   /**
    * Adds an item.
    *
-   * @throws Rejected if there is no memory for it
+   * @throws Rejected if there is not enough memory
    */
   public Collected add(Reply item) {
     String why = rejection(item);
@@ -44,7 +54,7 @@ public final class Collected {
     return this;
   }
 
-  /** Adds the reply of something that was done; if there is no memory for it, an error. */
+  /** Adds the reply of an executed command; an error if there is not enough memory. */
   public void addDone(Reply item) {
     String why = rejection(item);
     if (why != null) {
@@ -54,9 +64,9 @@ public final class Collected {
   }
 
   /**
-   * Adds a part of a text.
+   * Appends text.
    *
-   * @throws Rejected if there is no memory for it
+   * @throws Rejected if there is not enough memory
    */
   public void addText(String part) {
     int before = bytes.writerIndex();
@@ -82,7 +92,7 @@ public final class Collected {
         case TAKEN -> takenBytes += more;
         case OVER_CONNECTION -> {
           bytes.writerIndex(before);
-          return "ERR reply is larger than %d bytes. Ask for less at once."
+          return "ERR reply is larger than %d bytes. Request less at once."
               .formatted(memory.replyBytesMax());
         }
         case OVER_BUDGET -> {
@@ -106,7 +116,7 @@ public final class Collected {
     return new Reply.Verbatim(text);
   }
 
-  /** Returns the items as keys and values in turn. */
+  /** Returns the items as alternating keys and values. */
   public Reply pairs() {
     return protocol == 3 ? new Reply.Encoded('%', items / 2, bytes) : array();
   }

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * SCAN. A cursor is the place of a counter, which never changes: what is there all the time is told
- * once, and a family of counters at least once.
+ * SCAN. A cursor is the place of a counter, which never changes: a counter that exists during the
+ * whole scan is returned once, a family of counters at least once.
  */
 public final class Scanning {
   private static final int COUNT = 10;
@@ -24,7 +24,7 @@ public final class Scanning {
 
   private Scanning() {}
 
-  public static Reply run(CounterAccess turn, Arguments words) {
+  public static Reply run(CounterAccess counters, Arguments words) {
     long cursor = cursor(words);
     String pattern = "*";
     long count = COUNT;
@@ -43,33 +43,29 @@ public final class Scanning {
     if (count < 1) {
       throw new Rejected(Arguments.SYNTAX);
     }
-    Glob glob = new Glob(turn, List.of(pattern));
-    int end = (int) Math.min(cursor + Math.min(count, COUNT_MAX), turn.places());
-    Set<String> found = new LinkedHashSet<>(); // a family once, however many of it are here
+    Glob glob = new Glob(counters, List.of(pattern));
+    int end = (int) Math.min(cursor + Math.min(count, COUNT_MAX), counters.places());
+    Set<String> found = new LinkedHashSet<>(); // a family once per page
     for (int place = (int) Math.min(cursor, end); place < end; place++) {
-      Optional<String> name = turn.nameAt(place);
+      Optional<String> name = counters.nameAt(place);
       String key = name.map(Family::keyOf).orElse("");
       if (name.isPresent()
           && glob.matches(Family.shown(key))
-          && (type.isEmpty() || Kind.of(turn, key).type().equals(type))) {
+          && (type.isEmpty() || Kind.of(counters, key).type().equals(type))) {
         found.add(key);
       }
     }
-    long next = end < turn.places() ? end : 0;
+    long next = end < counters.places() ? end : 0;
     Collected names = new Collected(words);
     found.forEach(key -> names.add(Reply.bulk(Family.shown(key))));
     return new Reply.Several(List.of(Reply.bulk(Long.toString(next)), names.array()));
   }
 
   private static long cursor(Arguments words) {
-    try {
-      long cursor = words.number(1);
-      if (cursor >= 0) {
-        return cursor;
-      }
-    } catch (Rejected e) {
-      // told below
+    long cursor = words.number(1, CURSOR);
+    if (cursor < 0) {
+      throw new Rejected(CURSOR);
     }
-    throw new Rejected(CURSOR);
+    return cursor;
   }
 }

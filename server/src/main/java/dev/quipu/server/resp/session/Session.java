@@ -20,23 +20,23 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** What the server knows of one connection. Lives on its event loop. */
+/** The state of one connection. Confined to its event loop. */
 public final class Session {
-  /** Most commands of a transaction. */
+  /** Maximum number of commands in a transaction. */
   static final int QUEUED_MAX = 1_024;
 
-  /** Most bytes that the commands of a transaction hold. */
+  /** Maximum memory of the queued commands of a transaction. */
   static final long QUEUED_BYTES_MAX = 4 << 20;
 
-  /** Most keys that a connection watches. */
+  /** Maximum number of keys watched by a connection. */
   static final int WATCHED_MAX = 1_024;
 
-  /** The answer when all connections together hold as much as they may; of what needs more. */
+  /** The reply when the memory budget is used up; formatted with the name of what needs more. */
   public static final String OUT_OF_MEMORY =
       "OOM %s needs more memory than is left of the budget of all connections. Retry later.";
 
-  private static final int WATCHED_BYTES = 256; // of a key, besides its name
-  private static final int CHAR_BYTES_MAX = 6; // of a name, which two tables hold
+  private static final int WATCHED_BYTES = 256; // per key, besides its name
+  private static final int CHAR_BYTES_MAX = 6; // per character of a name, in two tables
 
   public final long id;
   final String address;
@@ -51,18 +51,18 @@ public final class Session {
   public String library = "";
   public String libraryVersion = "";
   public String lastCommand = "";
-  public boolean isTransactionHeavy; // a command of it is likely to keep others waiting
-  public boolean hasWatched; // once; what it watches now is known on a turn alone
+  public boolean isTransactionHeavy; // a queued command is likely to delay others
+  public boolean hasWatched; // at any time; the current keys are accessed in commits only
   private @Nullable List<NamedCommand> queued;
   private long queuedBytes;
-  private long endedBytes; // of a transaction that is on its way to its turn
+  private long endedBytes; // of a transaction waiting for its commit
   private boolean isBroken;
   private final SortedMap<String, Watched> watched = new TreeMap<>();
 
   /**
-   * A counter as it was when it was watched.
+   * The state of a key when it was watched.
    *
-   * @param changes that were counted until then
+   * @param changes change count of the key
    */
   record Watched(boolean wasThere, long changes) {}
 
@@ -71,13 +71,13 @@ public final class Session {
     this.id = id;
     this.address = address;
     this.shared = shared;
-    this.isAuthenticated = shared.token().isEmpty();
+    this.isAuthenticated = shared.options().token().isEmpty();
     this.sinceNanos = shared.clock().nanoTime();
   }
 
-  /** Whether it shows the right token. */
+  /** Authenticates the connection; returns whether the token is correct. */
   public boolean authenticate(String token) {
-    Optional<String> wanted = shared.token();
+    Optional<String> wanted = shared.options().token();
     if (wanted.isPresent()
         && !MessageDigest.isEqual(
             wanted.get().getBytes(StandardCharsets.UTF_8),
@@ -101,7 +101,7 @@ public final class Session {
     return Replies.OK;
   }
 
-  /** Something in a transaction was wrong: it will not be done. */
+  /** Marks an open transaction as failed, so that EXEC aborts. */
   public void spoil() {
     isBroken |= queued != null;
   }
@@ -111,7 +111,7 @@ public final class Session {
     return memory;
   }
 
-  /** Puts a command off; it holds this many bytes. */
+  /** Queues a command that holds this many bytes. */
   public Reply queue(NamedCommand call, long bytes) {
     List<NamedCommand> calls = queued;
     if (calls == null) {
@@ -153,8 +153,8 @@ public final class Session {
   }
 
   /**
-   * The commands of the transaction, which is over; empty if it was spoilt. They hold their memory
-   * until they are done: see {@link #ended}.
+   * Ends the transaction and returns its commands; empty if it has failed. Their memory stays
+   * reserved until they have run: see {@link #ended}.
    */
   public Optional<List<NamedCommand>> end() {
     if (isBroken || queued == null) {
@@ -168,21 +168,16 @@ public final class Session {
     return Optional.of(calls);
   }
 
-  /** Returns the bytes of a transaction that is over, once; whoever asks gives them back. */
+  /** Returns, once, the bytes of an ended transaction; the caller must release them. */
   public long ended() {
     long bytes = endedBytes;
     endedBytes = 0;
     return bytes;
   }
 
-  /** What it watches; changed on a turn alone. */
-  SortedMap<String, Watched> watched() {
-    return watched;
-  }
-
-  /** Starts to watch counters: all of them or none. */
-  public Reply watch(CounterAccess turn, List<String> counters) {
-    Set<String> added = new TreeSet<>(counters);
+  /** Watches keys: all of them or none. */
+  public Reply watch(CounterAccess counters, List<String> keys) {
+    Set<String> added = new TreeSet<>(keys);
     added.removeAll(watched.keySet());
     if (watched.size() + added.size() > WATCHED_MAX) {
       throw new Rejected(
@@ -193,33 +188,34 @@ public final class Session {
       throw new Rejected(OUT_OF_MEMORY.formatted("WATCH"));
     }
     try {
-      for (String counter : added) {
-        boolean isThere = Kind.of(turn, counter) != Kind.NONE;
-        watched.put(counter, new Watched(isThere, turn.watch(counter)));
+      for (String key : added) {
+        boolean isThere = Kind.of(counters, key) != Kind.NONE;
+        watched.put(key, new Watched(isThere, counters.watch(key)));
       }
     } catch (RuntimeException e) { // all of them or none
-      added.stream().filter(each -> watched.remove(each) != null).forEach(turn::unwatch);
+      added.stream().filter(each -> watched.remove(each) != null).forEach(counters::unwatch);
       memory.give(bytes(added));
       throw e;
     }
     return Replies.OK;
   }
 
-  private static long bytes(Set<String> counters) {
-    return counters.stream()
+  private static long bytes(Set<String> keys) {
+    return keys.stream()
         .mapToLong(each -> WATCHED_BYTES + (long) CHAR_BYTES_MAX * each.length())
         .sum();
   }
 
-  /** Whether all that it watches is as it was; it watches nothing from now on. */
-  public boolean unwatch(CounterAccess turn) {
+  /** Forgets all watched keys; returns whether they are unchanged. */
+  public boolean unwatch(CounterAccess counters) {
     boolean isUnchanged = true;
     for (Map.Entry<String, Watched> each : watched.entrySet()) {
-      String counter = each.getKey();
+      String key = each.getKey();
       Watched was = each.getValue();
-      isUnchanged &= turn.changes(counter) == was.changes;
-      isUnchanged &= (Kind.of(turn, counter) != Kind.NONE) == was.wasThere; // it may have expired
-      turn.unwatch(counter);
+      isUnchanged &= counters.changes(key) == was.changes;
+      isUnchanged &=
+          (Kind.of(counters, key) != Kind.NONE) == was.wasThere; // it may have expired meanwhile
+      counters.unwatch(key);
     }
     memory.give(bytes(watched.keySet()));
     watched.clear();
@@ -230,16 +226,16 @@ public final class Session {
     drop();
     protocol = 2;
     name = "";
-    isAuthenticated = shared.token().isEmpty();
+    isAuthenticated = shared.options().token().isEmpty();
   }
 
-  /** A name for a connection or a library, checked. */
+  /** Returns whether a text is valid as the name of a connection or library. */
   public static boolean isPlain(String text) {
     return text.length() <= Limits.REQUEST_ID_BYTES_MAX
         && text.chars().allMatch(each -> each > ' ' && each < 0x7f);
   }
 
-  /** The line of {@code CLIENT LIST}. */
+  /** Returns the line of {@code CLIENT LIST}. */
   public String line() {
     return ("id=%d addr=%s laddr=%s fd=0 name=%s age=%d idle=0 flags=N db=0 sub=0 psub=0 ssub=0"
             + " multi=%d watch=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0"

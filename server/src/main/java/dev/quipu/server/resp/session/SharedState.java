@@ -2,30 +2,27 @@ package dev.quipu.server.resp.session;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.server.protocol.ConnectionMemory;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.time.Clock;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What all connections share. Thread-safe. */
+/** The state shared by all connections. Thread-safe. */
 public final class SharedState {
   private final Engine engine;
-  private final Optional<String> token;
-  private final boolean mayFlush;
+  private final PortOptions options;
   private final String version;
   private final Clock clock;
   private final long startNanos;
   private final ConcurrentSkipListMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
   private final AtomicLong ids = new AtomicLong();
-  private final LongAdder commands = new LongAdder(); // of connections that have ended
+  private final LongAdder commands = new LongAdder(); // of closed connections
   private volatile String address = "";
 
-  public SharedState(
-      Engine engine, Optional<String> token, boolean mayFlush, String version, Clock clock) {
-    this.mayFlush = mayFlush;
+  public SharedState(Engine engine, PortOptions options, String version, Clock clock) {
     this.engine = engine;
-    this.token = token;
+    this.options = options;
     this.version = version;
     this.clock = clock;
     this.startNanos = clock.nanoTime();
@@ -35,13 +32,8 @@ public final class SharedState {
     return engine;
   }
 
-  public Optional<String> token() {
-    return token;
-  }
-
-  /** Whether a client may remove all counters by one command. */
-  public boolean mayFlush() {
-    return mayFlush;
+  public PortOptions options() {
+    return options;
   }
 
   public String version() {
@@ -71,12 +63,12 @@ public final class SharedState {
     sessions.remove(session.id);
   }
 
-  /** All that are connected, in order of their ids. */
+  /** Returns all open sessions, ordered by id. */
   public Iterable<Session> sessions() {
     return sessions.values();
   }
 
-  /** Commands so far, of all connections. */
+  /** Returns the number of commands received so far. */
   public long commands() {
     long all = commands.sum();
     for (Session each : sessions()) {

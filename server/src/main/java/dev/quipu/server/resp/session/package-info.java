@@ -1,4 +1,4 @@
-/** What a connection remembers between commands. */
+/** The state of a connection, and replies that depend on it. */
 @NullMarked
 package dev.quipu.server.resp.session;
 

@@ -2,17 +2,17 @@ package dev.quipu.server.resp.wire;
 
 import dev.quipu.engine.CounterAccess;
 
-/** What is left of a command when it was taken from its connection: to be done on a turn. */
+/** The part of a command that runs in the next commit. */
 public interface DeferredCommand {
-  /** Most bytes of log that it writes. */
-  default int bytesMax(CounterAccess turn) {
+  /** Returns the maximum log bytes of the next run. */
+  default int bytesMax(CounterAccess counters) {
     return 0;
   }
 
-  /** Does it. */
-  Reply on(CounterAccess turn);
+  /** Runs the command and returns the reply. */
+  Reply run(CounterAccess counters);
 
-  /** Whether {@link #on} did all; if not, it is called again, and its last answer is given. */
+  /** Returns whether {@link #run} is complete; if not, it runs again, and the last reply counts. */
   default boolean isDone() {
     return true;
   }

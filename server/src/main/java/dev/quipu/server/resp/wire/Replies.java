@@ -1,15 +1,15 @@
 package dev.quipu.server.resp.wire;
 
-/** Answers that are always the same. */
+/** Constant replies. */
 public final class Replies {
   public static final Reply OK = new Reply.Simple("OK");
 
   public static final Reply QUEUED = new Reply.Simple("QUEUED");
 
-  /** Nothing there. */
+  /** The null reply. */
   public static final Reply NULL = new Reply.Null(false);
 
-  /** Nothing there, where an array was asked for: what RESP2 tells apart. */
+  /** The null array, which only RESP2 distinguishes. */
   public static final Reply NULL_ARRAY = new Reply.Null(true);
 
   private Replies() {}

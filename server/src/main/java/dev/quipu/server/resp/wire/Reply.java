@@ -5,25 +5,25 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** One answer, in the shapes of RESP2 and RESP3. */
+/** A reply, in RESP2 and RESP3. */
 public sealed interface Reply {
-  /** A status, on one line. */
+  /** A simple string. */
   record Simple(String text) implements Reply {}
 
-  /** An error: a code in capitals, and what is wrong. */
+  /** An error: a code in upper case and a message. */
   record Failure(String text) implements Reply {}
 
-  /** A number. */
+  /** An integer. */
   record Number(long value) implements Reply {}
 
-  /** A number that counts as a fraction: RESP3 has a shape of its own for it. */
+  /** A score: a double in RESP3, a bulk string in RESP2. */
   record Score(long value) implements Reply {}
 
-  /** Bytes. */
+  /** A bulk string. */
   final class Bulk implements Reply {
     private final byte[] bytes;
 
-    /** These, which do not change. */
+    /** Wraps bytes that must not change. */
     public Bulk(byte[] bytes) {
       this.bytes = bytes;
     }
@@ -34,14 +34,14 @@ public sealed interface Reply {
   }
 
   /**
-   * Items that were encoded when they were collected.
+   * An aggregate of encoded items.
    *
-   * @param kind of the head
-   * @param count in the head
+   * @param kind type of the aggregate
+   * @param count number in its header
    */
   record Encoded(char kind, int count, ByteBuf items) implements Reply {}
 
-  /** A text that RESP3 shows as it is. */
+  /** A verbatim string; in RESP2 a bulk string. */
   final class Verbatim implements Reply {
     private final byte[] text;
 
@@ -54,29 +54,29 @@ public sealed interface Reply {
     }
   }
 
-  /** Nothing. */
+  /** A null; RESP2 distinguishes null arrays. */
   record Null(boolean ofArray) implements Reply {}
 
-  /** Several. */
+  /** An array. */
   record Several(List<Reply> items) implements Reply {}
 
-  /** Keys and values in turn; in RESP2 a flat array. */
+  /** A map of alternating keys and values; in RESP2 a flat array. */
   record Pairs(List<Reply> items) implements Reply {}
 
   /** A set; in RESP2 an array. */
   record Distinct(List<Reply> items) implements Reply {}
 
-  /** Bytes of a text. */
+  /** Returns a text as a bulk string. */
   static Reply bulk(String text) {
     return new Bulk(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** 1 or 0. */
+  /** Returns 1 or 0. */
   static Reply of(boolean yes) {
     return new Number(yes ? 1 : 0);
   }
 
-  /** Writes it as clients of this protocol read it: 2 or 3. */
+  /** Writes the reply in a protocol version: 2 or 3. */
   default void write(ByteBuf out, int protocol) {
     switch (this) {
       case Simple simple -> line(out, '+', simple.text);

@@ -7,36 +7,36 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A command is an array of bulk strings, *2 $4 INCR $1 a, each head and each text on a line of its
- * own; or one line of words, as typed in telnet, with quotes as a shell has them.
+ * A command is an array of bulk strings, *2 $4 INCR $1 a, with CRLF after each part; or an inline
+ * command: one line of words, with quotes as in a shell.
  */
 
-/** Reads commands from bytes as they come. One for each connection; not thread-safe. */
+/** Parses the commands of one connection incrementally. Not thread-safe. */
 public final class RespParser {
-  /** Most bytes of one argument. */
+  /** Maximum size of an argument. */
   static final int ARGUMENT_BYTES_MAX = 64 << 10;
 
-  /** Most arguments of one command. */
+  /** Maximum number of arguments of a command. */
   static final int ARGUMENTS_MAX = 32_768;
 
-  /** What an argument holds besides its bytes. */
+  /** Memory overhead of an argument. */
   public static final int ARGUMENT_OVERHEAD_BYTES = 32;
 
-  /** Most bytes of all arguments of one command. */
+  /** Maximum size of all arguments of a command. */
   static final int COMMAND_BYTES_MAX = 1 << 20;
 
-  /** Longest line: a command that is typed, or the head of an argument. */
+  /** Maximum length of a line: an inline command or the header of an argument. */
   static final int LINE_BYTES_MAX = 64 << 10;
 
   static final int CRLF = '\r' << 8 | '\n';
 
   private @Nullable List<byte[]> arguments;
-  private boolean isInline; // the last command that came, or comes
+  private boolean isInline; // the last or current command
   private int missing;
-  private int length = -1; // of the argument that is being read
+  private int length = -1; // of the current argument
   private int bytes; // of all arguments so far
 
-  /** What came breaks the protocol: nothing that follows can be trusted. */
+  /** Malformed input: the rest of the connection cannot be parsed. */
   public static final class ProtocolException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -46,9 +46,9 @@ public final class RespParser {
   }
 
   /**
-   * The next command.
+   * Parses the next command.
    *
-   * @return null if it is not there yet; an empty one is to be ignored
+   * @return null if it is incomplete; an empty command is to be ignored
    */
   public @Nullable List<byte[]> next(ByteBuf in) throws ProtocolException {
     if (arguments == null) {
@@ -109,7 +109,7 @@ public final class RespParser {
     return read;
   }
 
-  /** The length of the argument whose head begins here; -1 if the head has not come. */
+  /** Parses the header of an argument; returns its length, or -1 if the header is incomplete. */
   private static int argumentLength(ByteBuf in) throws ProtocolException {
     if (in.isReadable() && in.getByte(in.readerIndex()) == '$') {
       int length = shortCount(in);
@@ -137,7 +137,7 @@ public final class RespParser {
     return length;
   }
 
-  /** The end of the line that begins here; -1 if it has not come. */
+  /** Returns the end of the current line; -1 if it is incomplete. */
   private static int lineEnd(ByteBuf in, String tooLong) throws ProtocolException {
     int most = Math.min(in.readableBytes(), LINE_BYTES_MAX + 1);
     int end = in.indexOf(in.readerIndex(), in.readerIndex() + most, (byte) '\r');
@@ -150,7 +150,7 @@ public final class RespParser {
     return end + 1 < in.writerIndex() ? end : -1;
   }
 
-  /** Reads a head with a number of up to three digits, as nearly all are; -1 for any other. */
+  /** Parses a header of up to three digits, the common case; -1 for any other. */
   private static int shortCount(ByteBuf in) {
     int first = in.readerIndex() + 1;
     int end = Math.min(in.writerIndex() - 1, first + 4);
@@ -161,7 +161,7 @@ public final class RespParser {
         in.readerIndex(i + 2);
         return count;
       }
-      if (digit < 0 || digit > 9 || (count == 0 && i > first)) { // an error, or a zero ahead
+      if (digit < 0 || digit > 9 || (count == 0 && i > first)) { // malformed, or a leading zero
         return -1;
       }
       count = 10 * count + digit;
@@ -203,17 +203,17 @@ public final class RespParser {
     return Words.of(line, length);
   }
 
-  /** Whether the last command came as a line. */
+  /** Returns whether the last command was an inline command. */
   public boolean isInline() {
     return isInline;
   }
 
-  /** Whether no command has begun. */
+  /** Returns whether no command is incomplete. */
   public boolean isBetween() {
     return arguments == null;
   }
 
-  /** Returns what the arguments hold of a command that is not whole yet. */
+  /** Returns the memory held by an incomplete command, in bytes. */
   public long heldBytes() {
     List<byte[]> read = arguments;
     return read == null
@@ -221,7 +221,7 @@ public final class RespParser {
         : bytes - Math.max(length, 0) + (long) ARGUMENT_OVERHEAD_BYTES * read.size();
   }
 
-  /** A head: its kind and a number. */
+  /** Writes a header: its type and a number. */
   public static void number(ByteBuf out, char kind, long value) {
     out.writeByte(kind);
     Digits.line(out, value);

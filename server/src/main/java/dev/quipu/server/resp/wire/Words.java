@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The words of a line, with quotes: double ones know escapes, single ones only {@code \'}. */
+/** Splits inline commands; double quotes allow escapes, single quotes only {@code \'}. */
 final class Words {
   private final byte[] line;
   private final int length;
@@ -18,7 +18,7 @@ final class Words {
   /**
    * Splits a line.
    *
-   * @throws RespParser.ProtocolException if a quote is not closed, or closed within a word
+   * @throws RespParser.ProtocolException if quotes are unbalanced
    */
   static List<byte[]> of(byte[] line, int length) throws RespParser.ProtocolException {
     return new Words(line, length).all();

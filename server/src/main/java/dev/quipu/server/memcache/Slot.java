@@ -1,0 +1,93 @@
+package dev.quipu.server.memcache;
+
+import dev.quipu.engine.CounterAccess;
+import dev.quipu.server.memcache.Line.Rejected;
+import dev.quipu.server.protocol.StoredText;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A key and access to its value. All expiries are in milliseconds since 1970; 0 is never.
+ *
+ * @param isUnsigned whether a counter under this key is unsigned
+ */
+record Slot(CounterAccess counters, String key, boolean isUnsigned) {
+  /** Returns the value; empty if the key does not exist. */
+  Optional<Entry> read() {
+    OptionalLong number = counters.get(key);
+    if (number.isPresent()) {
+      return Optional.of(Entry.ofCounter(number.getAsLong(), isUnsigned));
+    }
+    return Optional.ofNullable(counters.text(key)).map(text -> Entry.ofText(text, isUnsigned));
+  }
+
+  /** Sets the value: a counter if it is a plain number, else a text. */
+  void write(int flags, byte[] content, long expiresAt) {
+    OptionalLong number = flags == 0 ? Entry.number(content, isUnsigned) : OptionalLong.empty();
+    if (number.isPresent()) {
+      counters.set(key, number.getAsLong());
+    } else {
+      counters.setText(key, StoredText.of(flags, content));
+    }
+    counters.expire(key, expiresAt);
+  }
+
+  /** Sets an empty text that {@code mg} with N creates. */
+  Entry writePlaceholder(long expiresAt) {
+    byte[] text = StoredText.ofPlaceholder();
+    counters.setText(key, text);
+    counters.expire(key, expiresAt);
+    return Entry.ofText(text, isUnsigned);
+  }
+
+  /**
+   * Stores data; returns whether the mode allowed it.
+   *
+   * @param mode set, add, replace, append or prepend
+   */
+  boolean store(String mode, int flags, byte[] data, long expiresAt) {
+    Optional<Entry> before = read();
+    boolean joins = mode.equals("append") || mode.equals("prepend");
+    if (before.isEmpty() ? !mode.matches("set|add") : mode.equals("add")) {
+      return false;
+    }
+    if (joins) {
+      byte[] old = before.orElseThrow().content();
+      byte[] content = mode.equals("append") ? joined(old, data) : joined(data, old);
+      write(before.orElseThrow().flags(), content, counters.expiresAt(key));
+    } else if (expiresAt == 1) {
+      counters.remove(key); // stored and expired immediately
+    } else {
+      write(flags, data, expiresAt);
+    }
+    return true;
+  }
+
+  private static byte[] joined(byte[] first, byte[] second) {
+    if (first.length + second.length > StoredText.BYTES_MAX) {
+      throw new Rejected(TextCommands.TOO_LARGE);
+    }
+    ByteBuf all = Unpooled.buffer(first.length + second.length);
+    return all.writeBytes(first).writeBytes(second).array();
+  }
+
+  /** Sets the expiry from a memcached time; returns whether the key existed. */
+  boolean touch(long time) {
+    long at = Request.expiresAt(counters, time);
+    boolean existed = counters.exists(key);
+    if (at == 1) {
+      counters.remove(key);
+    } else {
+      counters.expire(key, at);
+    }
+    return existed;
+  }
+
+  /** Returns the seconds until the key expires; -1 for never. */
+  long secondsLeft() {
+    long at = counters.expiresAt(key);
+    return at == 0 ? -1 : (at - counters.nowMillis() + 500) / 1_000;
+  }
+}
