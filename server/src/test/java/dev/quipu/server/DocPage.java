@@ -31,11 +31,11 @@ record DocPage(String name, List<String> needs, List<Command> commands, List<Str
    */
   record Command(int line, String text, List<String> output, int exit) {
     private static final Pattern SERVER =
-        Pattern.compile("./quipu (serve|simpledb-local)\\b(.*?)( &)?");
+        Pattern.compile("(?s)\\./quipu (serve|simpledb-local)\\b(.*?)( &)?");
 
-    /** Returns whether it starts a server, which runs until the page starts the next. */
+    /** Returns whether it starts a server; one that the page shows to end is a command. */
     boolean isServer() {
-      return SERVER.matcher(text).matches();
+      return SERVER.matcher(text).matches() && output.isEmpty() && exit == 0;
     }
 
     /** Returns {@code serve} or {@code simpledb-local}: a page runs at most one of each. */

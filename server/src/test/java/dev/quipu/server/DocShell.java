@@ -27,18 +27,15 @@ final class DocShell implements AutoCloseable {
     Files.createSymbolicLink(directory.resolve("quipu"), root.resolve("quipu"));
   }
 
-  private Process start(DocPage.Command command, ProcessBuilder.Redirect output)
-      throws IOException {
+  private ProcessBuilder shell(DocPage.Command command) {
     ProcessBuilder builder =
         new ProcessBuilder("bash", "-c", command.shellText())
             .directory(directory.toFile())
-            .redirectErrorStream(true)
-            .redirectOutput(output)
             .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     // redis-cli prints what it prints on a terminal.
     builder.environment().put("FAKETTY", "1");
-    return builder.start();
+    return builder;
   }
 
   /** Runs a command, and fails if it ends or prints otherwise than the page shows. */
@@ -49,20 +46,28 @@ final class DocShell implements AutoCloseable {
       return;
     }
     Path output = Files.createTempFile("quipu-docs", ".out");
+    Path errors = Files.createTempFile("quipu-docs", ".err");
     try {
-      Process process = start(command, ProcessBuilder.Redirect.to(output.toFile()));
+      Process process =
+          shell(command)
+              .redirectOutput(output.toFile())
+              .redirectError(errors.toFile())
+              .start();
       if (!process.waitFor(Progress.STALL_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
         process.toHandle().destroyForcibly();
         fail(where + " does not end");
       }
       String printed = normalized(Files.readString(output));
-      String found = where + "\nprinted, with exit status " + process.exitValue() + ":\n" + printed;
+      String found =
+          "%s%nprinted, with exit status %d:%n%s%non standard error:%n%s"
+              .formatted(where, process.exitValue(), printed, Files.readString(errors));
       assertTrue(
           command.shows(printed),
           found + "\nbut the page shows:\n" + String.join("\n", command.output()));
       assertEquals(command.exit(), process.exitValue(), found);
     } finally {
       Files.delete(output);
+      Files.delete(errors);
     }
   }
 
@@ -75,7 +80,7 @@ final class DocShell implements AutoCloseable {
   /** Kills the server of the same kind that the page started before, and waits for this one. */
   private void startServer(String where, DocPage.Command command) throws IOException {
     stop(command.server());
-    Process process = start(command, ProcessBuilder.Redirect.PIPE);
+    Process process = shell(command).redirectErrorStream(true).start();
     servers.put(command.server(), process);
     BufferedReader lines = process.inputReader(StandardCharsets.UTF_8);
     List<String> printed = new ArrayList<>();
