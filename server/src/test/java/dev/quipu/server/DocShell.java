@@ -49,10 +49,7 @@ final class DocShell implements AutoCloseable {
     Path errors = Files.createTempFile("quipu-docs", ".err");
     try {
       Process process =
-          shell(command)
-              .redirectOutput(output.toFile())
-              .redirectError(errors.toFile())
-              .start();
+          shell(command).redirectOutput(output.toFile()).redirectError(errors.toFile()).start();
       if (!process.waitFor(Progress.STALL_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
         process.toHandle().destroyForcibly();
         fail(where + " does not end");
