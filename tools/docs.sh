@@ -1,18 +1,11 @@
 #!/usr/bin/env bash
-# Generates docs/reference/techniques.md, docs/reference/cli.md, a page per technique, and the table
-# in the README, all from the built server and the sources. Run by ./dev docs; CI checks it.
+# Generates docs/reference/techniques.md, docs/reference/cli.md and a page per technique from the
+# built server and the sources. Run by ./dev docs; CI checks it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 table=$(./quipu techniques --markdown)
 printf '# Techniques\n\nMade by `./dev docs`.\n\n%s\n' "$table" > docs/reference/techniques.md
-
-# The README's table stands between its mark and the next heading.
-awk -v table="$table" '
-  /<!-- techniques -->/ { print; print ""; print table; print ""; skipping = 1; next }
-  skipping && /^## / { skipping = 0 }
-  !skipping { print }' README.md > README.md.new
-mv README.md.new README.md
 
 # Each technique's page is an essay at the head of its file: the first, or the one that is numbered.
 for name in AtomicAdd:atomic-add Optimistic:optimistic \

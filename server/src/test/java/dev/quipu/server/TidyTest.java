@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +28,16 @@ final class TidyTest {
   private static final Pattern NAME =
       Pattern.compile(
           "(class|interface|record|enum) (Abstract\\w+|\\w+(Impl|Utils?|Manager|Helper))\\b");
+
+  private static final Pattern OLD_DECISION =
+      Pattern.compile("docs/decisions/00([0-3]\\d|4[0-3])-.*");
+  private static final Pattern COMMENT_OR_STRING =
+      Pattern.compile(
+          "(?s)/\\*.*?\\*/|\"\"\".*?\"\"\"|(?-s)//.*"
+              + "|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\])+'");
+
+  /** Stars and slashes at the start of a line of a comment. */
+  private static final Pattern LINE_START = Pattern.compile("(?m)^ *(\\*|//)");
 
   private static List<Path> files(String glob) throws IOException {
     try (Stream<Path> files = Files.walk(ROOT)) {
@@ -100,6 +111,73 @@ final class TidyTest {
   void nothingIsLeftToBeFixed() throws IOException {
     Pattern left = Pattern.compile("\\b(FIX" + "ME|TO" + "DO)\\b");
     noLine(".*\\.(java|md|sh|xml)", (file, line) -> left.matcher(line).find());
+  }
+
+  private static Pattern bannedIdioms() throws IOException {
+    try (Stream<String> lines = Files.lines(ROOT.resolve("tools/banned-words.txt"))) {
+      String idioms =
+          lines
+              .filter(line -> !line.isBlank() && !line.startsWith("#"))
+              .map(line -> line.replace(" ", "\\s+"))
+              .collect(Collectors.joining("|"));
+      return Pattern.compile("\\b(?:" + idioms + ")\\b", Pattern.CASE_INSENSITIVE);
+    }
+  }
+
+  /** Collects the idioms in a text; an idiom may go over the end of a line. */
+  private static void findIdioms(Pattern idioms, Path file, String text, List<String> wrong) {
+    Matcher matcher = idioms.matcher(text);
+    while (matcher.find()) {
+      long line = 1 + text.substring(0, matcher.start()).chars().filter(c -> c == '\n').count();
+      wrong.add("%s:%d: %s".formatted(ROOT.relativize(file), line, matcher.group()));
+    }
+  }
+
+  @Test
+  void proseHasNoBannedIdiom() throws IOException {
+    Pattern idioms = bannedIdioms();
+    List<String> wrong = new ArrayList<>();
+    for (Path file : files(".*\\.md")) {
+      String name = ROOT.relativize(file).toString();
+      if (!name.equals("CHANGELOG.md") && !OLD_DECISION.matcher(name).matches()) {
+        // Old decisions keep their file names.
+        findIdioms(idioms, file, LINK.matcher(Files.readString(file)).replaceAll("]"), wrong);
+      }
+    }
+    assertEquals(List.of(), wrong);
+  }
+
+  @Test
+  void commentsAndStringsHaveNoBannedIdiom() throws IOException {
+    Pattern idioms = bannedIdioms();
+    List<String> wrong = new ArrayList<>();
+    for (Path file : files(".*\\.java")) {
+      findIdioms(idioms, file, commentsAndStrings(Files.readString(file)), wrong);
+    }
+    assertEquals(List.of(), wrong);
+  }
+
+  /**
+   * Returns a text of the same length and lines, in which all else is blank: also what is between
+   * two parts of one comment or one concatenated string.
+   */
+  private static String commentsAndStrings(String source) {
+    char[] text = new char[source.length()];
+    for (int i = 0; i < text.length; i++) {
+      text[i] = source.charAt(i) == '\n' ? '\n' : ' ';
+    }
+    Matcher matcher = COMMENT_OR_STRING.matcher(source);
+    while (matcher.find()) {
+      String part = matcher.group();
+      for (int i = 0; i < part.length(); i++) {
+        if (part.charAt(i) != '\n' && part.charAt(i) != '"') {
+          text[matcher.start() + i] = part.charAt(i);
+        }
+      }
+    }
+    return LINE_START
+        .matcher(new String(text))
+        .replaceAll(match -> " ".repeat(match.end() - match.start()));
   }
 
   @Test

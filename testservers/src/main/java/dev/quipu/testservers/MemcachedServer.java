@@ -8,12 +8,13 @@ import java.util.Optional;
 public final class MemcachedServer implements AutoCloseable {
   private static final int MEGABYTES = 64;
 
-  private final int port = ServerProcess.freePort();
+  private final int port;
   private final String binary;
   private ServerProcess process;
 
-  private MemcachedServer(String binary) {
+  private MemcachedServer(String binary, int port) {
     this.binary = binary;
+    this.port = port;
     this.process = run();
   }
 
@@ -38,7 +39,16 @@ public final class MemcachedServer implements AutoCloseable {
    * @return empty if it is not installed; in CI that is an error
    */
   public static Optional<MemcachedServer> start() {
-    return Tool.find("memcached").map(MemcachedServer::new);
+    return startAt(ServerProcess.freePort());
+  }
+
+  /**
+   * Starts one on a fixed port.
+   *
+   * @return empty if the machine has none; in CI that is an error
+   */
+  public static Optional<MemcachedServer> startAt(int port) {
+    return Tool.find("memcached").map(binary -> new MemcachedServer(binary, port));
   }
 
   /** Kills it, as {@code kill -9} does; its items are lost. */

@@ -35,6 +35,14 @@ public final class RedisServer implements AutoCloseable {
     return start("--appendonly", "yes", "--appendfsync", "always");
   }
 
+  /** Starts a server on a fixed port that syncs its log before it replies. */
+  public static RedisServer startDurableAt(int port) {
+    return new RedisServer(
+        DataDirectory.make("quipu-redis"),
+        port,
+        List.of("--appendonly", "yes", "--appendfsync", "always"));
+  }
+
   /** Starts a server with these options. */
   public static RedisServer start(String... options) {
     return new RedisServer(

@@ -52,7 +52,6 @@ final class GeneratedDocsTest {
   @Test
   void theTableOfTechniquesIsCurrent() throws IOException {
     holds("docs/reference/techniques.md", TechniqueTable.markdown());
-    holds("README.md", TechniqueTable.markdown());
   }
 
   @Test
