@@ -142,7 +142,7 @@ final class OptionLimitsTest {
     rejected("lease is", () -> new RegionLeases.Terms(lease.minus(STEP), slack, Duration.ZERO));
     rejected("lease is", () -> new RegionLeases.Terms(lease, STEP.negated(), Duration.ZERO));
     rejected(
-        "the lease", () -> new RegionLeases.Terms(lease, slack, lease.dividedBy(2).plus(STEP)));
+        "beat is", () -> new RegionLeases.Terms(lease, slack, lease.dividedBy(2).plus(STEP)));
     rejected("lease is", () -> new RegionLeases.Terms(lease, slack, STEP.negated()));
   }
 
@@ -198,7 +198,7 @@ final class OptionLimitsTest {
     }
     assertDoesNotThrow(() -> new Regions("r0", List.of("r0"), many));
     many.put("more", store);
-    rejected("there are", () -> new Regions("r0", List.of("r0"), many));
+    rejected("17 regions", () -> new Regions("r0", List.of("r0"), many));
     rejected("unknown region us", () -> new Regions("eu", List.of("eu"), one).replica("us"));
   }
 
