@@ -49,10 +49,12 @@ final class SetOperationTest {
       long expiry = clock.epochMillis() + 1_000;
       TestOperation.run(engine, access -> access.expire("a", expiry));
       set(engine, "a", 2);
-      assertEquals(expiry, TestOperation.get(engine, access -> access.expiresAt("a")));
+      long kept = TestOperation.get(engine, access -> access.expiresAt("a"));
+      assertEquals(expiry, kept);
       engine.delete("a");
       set(engine, "a", 3);
-      assertEquals(0L, TestOperation.get(engine, access -> access.expiresAt("a")));
+      long none = TestOperation.get(engine, access -> access.expiresAt("a"));
+      assertEquals(0, none);
     }
   }
 

@@ -139,11 +139,11 @@ final class OptionLimitsTest {
     Duration slack = Duration.ofSeconds(10);
     Duration lease = slack.multipliedBy(2).plus(STEP);
     assertDoesNotThrow(() -> new RegionLeases.Terms(lease, slack, lease.dividedBy(2)));
-    rejected("the lease", () -> new RegionLeases.Terms(lease.minus(STEP), slack, Duration.ZERO));
-    rejected("the lease", () -> new RegionLeases.Terms(lease, STEP.negated(), Duration.ZERO));
+    rejected("lease is", () -> new RegionLeases.Terms(lease.minus(STEP), slack, Duration.ZERO));
+    rejected("lease is", () -> new RegionLeases.Terms(lease, STEP.negated(), Duration.ZERO));
     rejected(
-        "the lease", () -> new RegionLeases.Terms(lease, slack, lease.dividedBy(2).plus(STEP)));
-    rejected("the lease", () -> new RegionLeases.Terms(lease, slack, STEP.negated()));
+        "beat is", () -> new RegionLeases.Terms(lease, slack, lease.dividedBy(2).plus(STEP)));
+    rejected("lease is", () -> new RegionLeases.Terms(lease, slack, STEP.negated()));
   }
 
   @Test
@@ -189,8 +189,8 @@ final class OptionLimitsTest {
     assertDoesNotThrow(() -> new Regions(longest, List.of(longest), Map.of(longest, store)));
     rejected("region us has no replica", () -> new Regions("us", List.of("eu"), one));
     rejected("region us has no replica", () -> new Regions("eu", List.of("us"), one));
-    rejected("the initial regions", () -> new Regions("eu", List.of(), one));
-    rejected("the initial regions", () -> new Regions("eu", List.of("eu", "eu"), one));
+    rejected("initial regions", () -> new Regions("eu", List.of(), one));
+    rejected("initial regions", () -> new Regions("eu", List.of("eu", "eu"), one));
     rejected("0 regions are configured", () -> new Regions("eu", List.of("eu"), Map.of()));
     Map<String, Store> many = new TreeMap<>();
     for (int i = 0; i < Regions.REGIONS_MAX; i++) {
@@ -198,7 +198,7 @@ final class OptionLimitsTest {
     }
     assertDoesNotThrow(() -> new Regions("r0", List.of("r0"), many));
     many.put("more", store);
-    rejected("there are", () -> new Regions("r0", List.of("r0"), many));
+    rejected("17 regions", () -> new Regions("r0", List.of("r0"), many));
     rejected("unknown region us", () -> new Regions("eu", List.of("eu"), one).replica("us"));
   }
 

@@ -124,8 +124,8 @@ final class RecordGuardTest {
     clock.advance(Duration.ofNanos(1));
     assertEquals(
         Optional.of(
-            "writes are rejected: the record of the store was not read for 15 s, which is the"
-                + " limit; they go on when it can be read"),
+            "writes are rejected: the store record could not be read for 15 s, the"
+                + " limit; they resume when it can be read"),
         guard.impediment());
   }
 
@@ -207,7 +207,7 @@ final class RecordGuardTest {
     assertEquals(Optional.empty(), new RecordGuard(there.store, OTHER, ADOPT).check());
     for (Optional<String> found : List.of(inRegion(ONE).compare(), check(ONE))) {
       String why = found.orElseThrow();
-      assertTrue(why.contains("the record of region there says: technique: record token-set"), why);
+      assertTrue(why.contains("the record of region there: technique: record token-set"), why);
     }
     assertEquals(Optional.empty(), record(here));
   }
@@ -272,7 +272,7 @@ final class RecordGuardTest {
     IllegalArgumentException e =
         assertThrows(IllegalArgumentException.class, () -> RecordGuard.require(here.store, ONE));
     assertEquals(
-        "this process would not count as the record of the store says: technique: record"
+        "configuration of this process differs from the store record: technique: record"
             + " marker-item, this process atomic-add",
         e.getMessage());
   }

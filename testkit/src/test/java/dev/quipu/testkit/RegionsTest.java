@@ -250,7 +250,7 @@ final class RegionsTest {
         assertThrows(
             QuipuException.class,
             () -> applied(in(EU, RegionOptions.DEFAULT.within(Bounds.atLeast(-5))), 1));
-    assertTells(e, "alike");
+    assertTells(e, "same topology");
     assertThrows(
         IllegalArgumentException.class, () -> RegionOptions.DEFAULT.within(Bounds.between(1, 5)));
     assertThrows(

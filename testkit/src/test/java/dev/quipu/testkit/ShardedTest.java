@@ -300,8 +300,8 @@ final class ShardedTest {
     ShardOptions bounded = ShardOptions.fixed(2).within(STOCK);
     rejected("item-collection", new ItemCollection(store), ShardOptions.fixed(2));
     rejected("marker-item", new RequestTokens(store), bounded);
-    rejected("include 0", () -> ShardOptions.fixed(2).within(Bounds.atLeast(5)));
-    rejected("limits are 1 and 64", () -> ShardOptions.fixed(65));
+    rejected("must include", () -> ShardOptions.fixed(2).within(Bounds.atLeast(5)));
+    rejected("from 1 to 64", () -> ShardOptions.fixed(65));
     rejected("shards cannot grow", new TokenSet(store), ShardOptions.growing(1, 2));
     Set<Capability> left = EnumSet.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE);
     Store small = new Store(new LimitedDriver(new MemoryDriver(), left), clock);

@@ -224,7 +224,7 @@ final class CommandsTest {
             List.of("--age=2s", "need --cache"),
             List.of("--cache=memory: --unflushed=5", "need --cache-first"),
             List.of("--cache=memory: --cache-first --age=2s", "--age conflicts"),
-            List.of("--cache=memory: --cache-first --unflushed=0", "limits are 1 and 1000000"),
+            List.of("--cache=memory: --cache-first --unflushed=0", "from 1 to 1000000"),
             List.of("--cache=memory: --cache-first --write-back=2h", "interval is PT2H"),
             List.of("--cache=memory: --age=0s", "ageMax is PT0S"),
             List.of("--cache=nothing", "--cache has no '://'"),
@@ -248,7 +248,7 @@ final class CommandsTest {
             List.of("--queue=views --store=memory:", "the queue must be a URL"),
             List.of("--queue=http://127.0.0.1:1/q --store=nothing", "--store has no '://'"),
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --pollers=0", "pollers is 0"),
-            List.of("--queue=http://127.0.0.1:1/q --store=memory: --identity=x", "identity is 'x'"),
+            List.of("--queue=http://127.0.0.1:1/q --store=memory: --identity=x", "identity 'x'"),
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --also=week", "--also is 'week'"),
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --keep=0s", "keep is PT0S"),
             List.of("--store=memory:", "Missing required option: '--queue=URL'"));

@@ -73,7 +73,7 @@ final class StoreUriTest {
     "redis://a:65536, port",
     "redis://a:x, port",
     "redis://a:99999999999, port",
-    "redis://a?other=1, no parameter 'other'",
+    "redis://a?other=1, unknown parameter 'other'",
     "redis://a?prefix, once",
     "redis://a?prefix=1&prefix=2, once",
     "redis://a#b, '#'",
