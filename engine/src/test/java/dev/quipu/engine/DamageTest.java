@@ -204,7 +204,7 @@ final class DamageTest {
     assertTrue(report.sound());
     String said = String.join("\n", report.lines());
     assertTrue(said.contains("FLIPPED_FRAME"), said);
-    assertTrue(said.contains((ADDS - kept) + " commands were acknowledged"), said);
+    assertTrue(said.contains((ADDS - kept) + " acknowledged commands cannot be read"), said);
     assertTrue(said.contains((ADDS - kept - 1) + " of them are intact after"), said);
     assertEquals(kept, value());
     assertTrue(Inspection.check(data).sound());

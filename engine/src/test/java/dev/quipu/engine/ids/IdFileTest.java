@@ -282,7 +282,9 @@ final class IdFileTest {
       DamageException e = damage(Arrays.copyOf(whole, length), "length " + length);
       assertEquals(length, e.offset());
       assertEquals(
-          length < PAGE, String.valueOf(e.getMessage()).contains("cut off"), e.getMessage());
+          length < PAGE,
+          String.valueOf(e.getMessage()).contains("the head is truncated"),
+          e.getMessage());
     }
   }
 

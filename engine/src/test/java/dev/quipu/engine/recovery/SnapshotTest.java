@@ -296,7 +296,7 @@ final class SnapshotTest {
     Files.write(path, Arrays.copyOf(whole, rest));
     DamageException cut = damage(path);
     assertEquals(rest, cut.offset());
-    assertSays(cut, "cut off");
+    assertSays(cut, "the end is missing");
   }
 
   @Test
@@ -370,7 +370,7 @@ final class SnapshotTest {
     assertEquals(
         new Snapshot.Contents(new Snapshot.Start(1, 2, 3), List.of(), 5),
         read(path, new State(IDENTITY, 1_000, 1_000)));
-    assertSays(damage(frame(SnapshotTest::start)), "cut off");
-    assertSays(damage(frame(SnapshotTest::end)), "cut off");
+    assertSays(damage(frame(SnapshotTest::start)), "the end is missing");
+    assertSays(damage(frame(SnapshotTest::end)), "the end is missing");
   }
 }
