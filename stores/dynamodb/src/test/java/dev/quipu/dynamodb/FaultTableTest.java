@@ -67,15 +67,16 @@ final class FaultTableTest {
       """
       # Effect of faults on counts
 
-      Measured on DynamoDB Local behind the fault proxy: each add has one fault; then the caller either
-      gives up on an unknown outcome, or retries until it has a definite one, with the same request id
-      if the technique keeps ids. `exact`: the counter equals the requested adds; `over` and `under`:
-      each add with a fault counts once too often, or not at all. The last row of each technique is a
-      client with retries, the default of the AWS SDK, after a dropped reply.
+      Measured on DynamoDB Local behind the fault proxy: each add has one fault; then the caller
+      either gives up on an unknown outcome, or retries until it has a definite one, with the same
+      request id if the technique keeps ids. `exact`: the counter equals the requested adds;
+      `over` and `under`: each add with a fault counts once too often, or not at all. The last row
+      of each technique is a client with retries, the default of the AWS SDK, after a dropped
+      reply.
 
-      One client writes. With concurrent writers, `optimistic` may end with an unknown outcome, and
-      `optimistic-with-history` too after more than a hundred other writes; see
-      [their pages](../concepts/optimistic.md).
+      One client writes. With concurrent writers, `optimistic` may end with an unknown outcome,
+      and `optimistic-with-history` too after more than a hundred other writes; see [their
+      pages](../concepts/optimistic.md).
 
       Made by a test (FaultTableTest), which compares it.
       """;

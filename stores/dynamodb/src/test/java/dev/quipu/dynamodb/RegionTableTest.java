@@ -55,14 +55,14 @@ final class RegionTableTest {
       """
       # Counts of several regions
 
-      Measured on three servers of DynamoDB Local, one per region, whose streams are connected like
-      those of a global table: whole items, and of two writes to one item the later wins. %d adds of 1
-      to 9 are distributed over the regions at random.
+      Measured on three servers of DynamoDB Local, one per region, whose streams are connected
+      like those of a global table: whole items, and of two writes to one item the later wins. %d
+      adds of 1 to 9 are distributed over the regions at random.
 
       - *cut off*: no region receives writes of another until all adds are done. The oracle: for a
         number in one item, the adds of the region that wrote last; otherwise all.
-      - *lag*: writes of a region reach the others within a second, in any order. The oracle: the same
-        adds on a table in memory.
+      - *lag*: writes of a region reach the others within a second, in any order. The oracle: the
+        same adds on a table in memory.
       - *sold*: of a stock of %d, while the regions are cut off from each other: what each sells
         before it rejects.
 
