@@ -24,7 +24,7 @@ await step('count', async () => {
   assert.equal(await redis.get('none'), null);
   assert.equal(await redis.set('e', '1', { expiry: { type: TimeUnit.Seconds, count: 60 } }), 'OK');
   assert.ok((await redis.ttl('e')) > 50);
-  await assert.rejects(redis.set('a', 'text'), /only counters/);
+  await assert.rejects(redis.set('a', 'text'), /only integers/);
 });
 await step('pipeline', async () => {
   const pipeline = new Batch(false);

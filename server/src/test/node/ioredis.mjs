@@ -29,7 +29,7 @@ await step('count', async () => {
   assert.equal(await redis.set('a', 7), 'OK');
   assert.equal(await redis.decr('a'), 6);
   assert.equal(await redis.get('none'), null);
-  await assert.rejects(redis.set('a', 'text'), /only counters/);
+  await assert.rejects(redis.set('a', 'text'), /only integers/);
 });
 await step('pipeline', async () => {
   const pipeline = redis.pipeline();
