@@ -10,6 +10,7 @@ import dev.quipu.simulation.time.ManualClock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
@@ -32,13 +33,18 @@ final class SetOperationTest {
     return engine.set(name, value, OptionalLong.empty());
   }
 
+  private static long expiresAt(Engine engine) {
+    return TestOperation.get(engine, access -> access.expiresAt("a"));
+  }
+
   @Test
   void aTextIsNeitherSetNorDeleted() {
     try (Engine engine = open()) {
       TestOperation.run(engine, access -> access.setText("a", TEXT));
       assertThrows(IllegalArgumentException.class, () -> set(engine, "a", 1));
       assertThrows(IllegalArgumentException.class, () -> engine.delete("a"));
-      assertArrayEquals(TEXT, TestOperation.get(engine, access -> access.text("a")));
+      byte[] now = TestOperation.get(engine, access -> Objects.requireNonNull(access.text("a")));
+      assertArrayEquals(TEXT, now);
     }
   }
 
@@ -49,12 +55,10 @@ final class SetOperationTest {
       long expiry = clock.epochMillis() + 1_000;
       TestOperation.run(engine, access -> access.expire("a", expiry));
       set(engine, "a", 2);
-      long kept = TestOperation.get(engine, access -> access.expiresAt("a"));
-      assertEquals(expiry, kept);
+      assertEquals(expiry, expiresAt(engine));
       engine.delete("a");
       set(engine, "a", 3);
-      long none = TestOperation.get(engine, access -> access.expiresAt("a"));
-      assertEquals(0, none);
+      assertEquals(0, expiresAt(engine));
     }
   }
 
