@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request to add to a counter.
  *
- * @param counter the name of the counter: 1 to {@link Limits#NAME_BYTES_MAX} bytes of UTF-8, no control characters
+ * @param counter the name of the counter: 1 to {@link Limits#NAME_BYTES_MAX} bytes of UTF-8, no
+ *     control characters
  * @param delta what to add; not zero
  * @param bounds the bounds that the add must keep
  * @param id the request id, under which a repeat counts once; null for none, and then an unknown

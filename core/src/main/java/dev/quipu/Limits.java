@@ -44,8 +44,8 @@ public final class Limits {
   private Limits() {}
 
   /**
-   * Returns {@code text} if it is valid: not empty, well-formed Unicode, no control
-   * characters, not longer than {@code bytesMax} in UTF-8.
+   * Returns {@code text} if it is valid: not empty, well-formed Unicode, no control characters, not
+   * longer than {@code bytesMax} in UTF-8.
    *
    * @throws IllegalArgumentException naming {@code field} and the rule that it violates
    */

@@ -60,8 +60,7 @@ final class ParallelCalls {
     return IntStream.range(0, adds.size()).mapToObj(place -> result(results, place)).toList();
   }
 
-  private static ItemResult result(
-      AtomicReferenceArray<@Nullable ItemResult> results, int place) {
+  private static ItemResult result(AtomicReferenceArray<@Nullable ItemResult> results, int place) {
     if (results.compareAndSet(place, null, LATE)) { // from here on it cannot begin
       return LATE;
     }

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
  * Checks the configuration of a store, at the start and every ten seconds, and logs settings that
  * endanger writes. It rejects writes while acknowledged writes could be lost silently and the user
  * did not accept that by {@code durability=store}, and until the store could be checked. While the
- * store itself rejects writes, their errors name the setting and the remedy. Findings stay valid for
- * {@link #VALID} if the store does not answer a later check.
+ * store itself rejects writes, their errors name the setting and the remedy. Findings stay valid
+ * for {@link #VALID} if the store does not answer a later check.
  */
 public final class StoreWatch implements AutoCloseable {
   /** Time between two checks. */

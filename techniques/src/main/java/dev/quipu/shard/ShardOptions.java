@@ -99,8 +99,7 @@ public record ShardOptions(
    */
   void requireWorks(StoreProfile profile, Technique below) {
     if (below instanceof ItemCollection) {
-      throw new IllegalArgumentException(
-          "item-collection has no hot item, so it needs no shards");
+      throw new IllegalArgumentException("item-collection has no hot item, so it needs no shards");
     }
     if (!actTogether()) {
       return;

@@ -2,8 +2,6 @@ package dev.quipu.shard;
 
 import dev.quipu.Bounds;
 import dev.quipu.NotAppliedException;
-import dev.quipu.Outcome;
-import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;

@@ -143,7 +143,11 @@ final class RegionLeaseRacesTest {
     Process eu = schedule.in("eu");
     assertFalse(eu.leases().renew());
     schedule.heal();
-    fails(Outcome.NOT_APPLIED, Reason.DENIED, "plan of region ap is: founded by ap", eu.leases()::renew);
+    fails(
+        Outcome.NOT_APPLIED,
+        Reason.DENIED,
+        "plan of region ap is: founded by ap",
+        eu.leases()::renew);
   }
 
   @Test

@@ -218,7 +218,8 @@ final class RegionLeasesTest {
         new RegionalCounters(regions, RegionOptions.DEFAULT, RegionLeases.none(regions));
     IllegalStateException never =
         assertThrows(IllegalStateException.class, () -> without.retire("eu"));
-    assertTrue(String.valueOf(never.getMessage()).contains("cannot be retired"), never.getMessage());
+    assertTrue(
+        String.valueOf(never.getMessage()).contains("cannot be retired"), never.getMessage());
     assertTrue(RegionLeases.none(regions).renew());
     assertTrue(RegionLeases.none(regions).renewIfDue());
   }

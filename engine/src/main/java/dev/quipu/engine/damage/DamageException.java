@@ -1,8 +1,6 @@
 package dev.quipu.engine.damage;
 
 import dev.quipu.NotAppliedException;
-import dev.quipu.Outcome;
-import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import java.nio.file.Path;
 

@@ -5,8 +5,9 @@ import java.util.List;
 
 /**
  * Checks that bounds hold and rejections are justified. For a counter whose adds all have the same
- * bounds, which contain 0, where it starts: no observed value is out of bounds, and an add was rejected only if it could have
- * violated them at some moment between its invocation and its return.
+ * bounds, which contain 0, where it starts: no observed value is out of bounds, and an add was
+ * rejected only if it could have violated them at some moment between its invocation and its
+ * return.
  */
 public final class BoundsChecker implements Checker {
   /** Creates a checker. */

@@ -91,7 +91,9 @@ final class Failures {
     };
   }
 
-  /** Returns the reason of a validation error: a key that does not match means another table schema. */
+  /**
+   * Returns the reason of a validation error: a key that does not match means another table schema.
+   */
   private static Reason ofValidation(String message) {
     return message.contains("does not match the schema") || message.contains("Missing the key")
         ? Reason.UNAVAILABLE

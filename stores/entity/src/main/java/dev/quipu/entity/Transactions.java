@@ -1,7 +1,6 @@
 package dev.quipu.entity;
 
 import dev.quipu.NotAppliedException;
-import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.store.BatchDriver;

@@ -1,7 +1,6 @@
 package dev.quipu.redis;
 
 import dev.quipu.QuipuException;
-import dev.quipu.Reason;
 import dev.quipu.store.StoreDriver.Finding;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,12 +1,11 @@
 package dev.quipu.testkit.store;
 
-import java.time.Duration;
-import dev.quipu.Guarantee;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Guarantee;
 import dev.quipu.Quipu;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreDriver;
@@ -14,6 +13,7 @@ import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -64,8 +64,7 @@ final class StoreProviderTest {
     try (Quipu quipu = Quipu.builder().store("memory:a").build()) {
       assertEquals(1, quipu.counter("visits").add(1).orElseThrow().added());
     }
-    assertThrows(
-        IllegalArgumentException.class, Quipu.builder().store("other:a")::build);
+    assertThrows(IllegalArgumentException.class, Quipu.builder().store("other:a")::build);
   }
 
   @Test

@@ -48,9 +48,7 @@ public final class Exchange {
     this.timeLeft = timeLeft;
   }
 
-  /**
-   * The time of a request that has many parts: at its deadline nothing more is sent.
-   */
+  /** The time of a request that has many parts: at its deadline nothing more is sent. */
   public record TimeLeft(Clock clock, long startNanos, Duration deadline) {
     private boolean isWithin(int fifteenths) {
       return clock.nanoTime() - startNanos < deadline.toNanos() * fifteenths / 15;

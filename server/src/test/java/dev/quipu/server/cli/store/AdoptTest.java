@@ -193,7 +193,8 @@ final class AdoptTest {
       says(repair, ExitCode.USAGE, "no record");
       says("adopt" + options + uri, ExitCode.OK, "floor -10");
       says("repair stock --store " + uri, ExitCode.USAGE, "floor: record -10, this process none");
-      CommandResult plain = run("serve --http 0 --store " + uri); // must not be told to drop the bounds
+      CommandResult plain =
+          run("serve --http 0 --store " + uri); // must not be told to drop the bounds
       assertTrue(
           plain.err.contains(
               "the values of the record (--technique marker-item --window 24h --floor -10 --ceiling"
