@@ -142,7 +142,7 @@ final class OptionLimitsTest {
     rejected("lease is", () -> new RegionLeases.Terms(lease.minus(STEP), slack, Duration.ZERO));
     rejected("lease is", () -> new RegionLeases.Terms(lease, STEP.negated(), Duration.ZERO));
     rejected(
-        "beat is", () -> new RegionLeases.Terms(lease, slack, lease.dividedBy(2).plus(STEP)));
+        "lease is", () -> new RegionLeases.Terms(lease, slack, lease.dividedBy(2).plus(STEP)));
     rejected("lease is", () -> new RegionLeases.Terms(lease, slack, STEP.negated()));
   }
 
