@@ -141,8 +141,7 @@ final class OptionLimitsTest {
     assertDoesNotThrow(() -> new RegionLeases.Terms(lease, slack, lease.dividedBy(2)));
     rejected("lease is", () -> new RegionLeases.Terms(lease.minus(STEP), slack, Duration.ZERO));
     rejected("lease is", () -> new RegionLeases.Terms(lease, STEP.negated(), Duration.ZERO));
-    rejected(
-        "lease is", () -> new RegionLeases.Terms(lease, slack, lease.dividedBy(2).plus(STEP)));
+    rejected("lease is", () -> new RegionLeases.Terms(lease, slack, lease.dividedBy(2).plus(STEP)));
     rejected("lease is", () -> new RegionLeases.Terms(lease, slack, STEP.negated()));
   }
 

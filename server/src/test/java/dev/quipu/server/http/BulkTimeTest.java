@@ -6,6 +6,7 @@ import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;

@@ -31,7 +31,7 @@ public final class Exchange {
    * Creates an exchange.
    *
    * @param variable the value of the variable in the route's path
-   * @param mayBegin returns whether there is time for another part of the request
+   * @param timeLeft the time of the request
    */
   public Exchange(
       HttpRequest request,

@@ -19,12 +19,14 @@ import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import dev.quipu.server.http.message.Reservation;
 import dev.quipu.server.net.HostProcess;
+import dev.quipu.time.Clock;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -108,7 +110,7 @@ final class CounterRoutesTest {
         Map.of(),
         ByteBuffer.wrap(body.getBytes(StandardCharsets.UTF_8)),
         new Reservation(HOST.budget()),
-        () -> true);
+        new Exchange.TimeLeft(Clock.system(), Clock.system().nanoTime(), Duration.ofSeconds(15)));
   }
 
   private HttpReply set(String name, String body) {
