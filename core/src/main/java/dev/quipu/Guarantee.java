@@ -10,7 +10,7 @@ public enum Guarantee {
   /** An add that was acknowledged counts, perhaps more than once. */
   AT_LEAST_ONCE("an acknowledged add counts, perhaps more than once"),
   /** An add repeated under its request id counts once, however often and however late. */
-  IDEMPOTENT("an add repeated under its id counts once, for ever"),
+  IDEMPOTENT("an add repeated under its id counts once, forever"),
   /** As {@link #IDEMPOTENT}, for as long as ids are remembered. */
   IDEMPOTENT_WITHIN_WINDOW("an add repeated under its id within the window counts once"),
   /** Floors and ceilings hold at every moment. */

@@ -55,9 +55,9 @@ public final class Backends {
   }
 
   /**
-   * Counts on a store, by the technique that promises most on it: {@link MarkerItem}, with markers
-   * kept for ever, wherever the store has batches; else {@link AtomicAdd}, which keeps no request
-   * ids. The driver stays the caller's to close.
+   * Counts on a store, by the technique with the strongest guarantees there: {@link MarkerItem},
+   * with markers kept forever, if the store has batches; otherwise {@link AtomicAdd}, which keeps
+   * no request ids. The caller closes the driver.
    *
    * @throws IllegalArgumentException if no technique works on the store, or its record says that it
    *     is counted on otherwise
@@ -94,9 +94,9 @@ public final class Backends {
   /**
    * Counts on a store by a technique.
    *
-   * @param random where ids and tags come from
-   * @param keep how long {@link MarkerItem} and {@link HitLog} remember request ids; empty for
-   *     ever, which for the latter is its default
+   * @param random the source of randomness of ids and tags
+   * @param keep how long {@link MarkerItem} and {@link HitLog} remember request ids; empty for the
+   *     default, which is forever for the former
    * @throws IllegalArgumentException if the store lacks what the technique needs
    */
   public static Technique technique(

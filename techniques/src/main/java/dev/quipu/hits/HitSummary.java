@@ -20,7 +20,7 @@ import java.util.Set;
  * @param count the sum of all hits until {@code end}
  * @param end the last millisecond whose hits are in {@code count}; -1 for none
  * @param base the part of {@code count} whose hits have been swept
- * @param settledEnd an {@code end} that was stored so long ago that every reader knows it
+ * @param settledEnd an {@code end} that was stored long enough ago for every reader to know it
  * @param nextEnd the next {@code settledEnd}, after some time; not later than {@code end}
  * @param nextAt a moment, in milliseconds, at which {@code nextEnd} was found in the store; not the
  *     one at which a process attempted to store it, which may be much earlier

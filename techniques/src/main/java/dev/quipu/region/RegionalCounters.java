@@ -458,11 +458,9 @@ public final class RegionalCounters implements Technique {
   }
 
   /**
-   * Retires a region that is lost, with the own region as its successor: its lease has ended, and
-   * most of the remaining regions agree. Its adds that were never replicated are lost, so that
-   * bounds hold for the recorded sum, and may be exceeded by the lost adds. Idempotent, in any
-   * region; repeat it until it succeeds: if a successor is lost before that, retire that region
-   * too.
+   * Retires a lost region, with this region as its successor, once its lease has ended and most of
+   * the remaining regions agree. Adds that it never replicated are lost, so bounds hold for the
+   * recorded sum only. Idempotent: repeat it, in any region, until it succeeds.
    *
    * @return for each counter, what the last successor took over
    * @throws IllegalStateException if the region must not be retired, or too few regions agree
@@ -473,13 +471,11 @@ public final class RegionalCounters implements Technique {
   }
 
   /**
-   * Retires a region as {@link #retire(String)} does, where too many regions are lost for a
-   * majority. If one of the allegedly destroyed regions is alive, and retires this region likewise,
-   * both continue to count without the other: bounds are broken, and one of the two has to be
-   * abandoned.
+   * Retires a region like {@link #retire(String)} if too many regions are lost for a majority. If a
+   * destroyed region is alive and retires this one likewise, both count without the other: bounds
+   * are broken, and one of the two must be abandoned.
    *
-   * @param destroyed regions whose replicas are permanently lost according to the caller; their
-   *     agreement is not required
+   * @param destroyed regions whose replicas are permanently lost; they need not agree
    */
   public Map<String, TakenOver> retire(String region, Set<String> destroyed) {
     regions.replica(region); // checks that the region exists

@@ -35,8 +35,8 @@ public record AddPart(
   /** A technique that can put an add on several items. */
   public interface Shardable extends Technique {
     /**
-     * Adds, once. What does not fit is {@link AddResult.Rejected}, and only of a whole add does
-     * that tell the right bound.
+     * Adds, once. An add that does not fit is {@link AddResult.Rejected}; only for a whole add does
+     * the rejection name the right bound.
      */
     AddResult add(Add add, AddPart part);
 

@@ -27,19 +27,19 @@ import java.util.Set;
  * Protocol.
  *   1. Ask the store to add. It reads, adds, checks the bounds and writes in one step.
  *
- * Why it is right. The store applies adds to one item one after the other. None is lost between
- * two others, and a bound is checked against the very value that the add makes.
+ * Why it is right. The store applies adds to one item one after the other. None is lost,
+ * and a bound is checked against the value that the add produces.
  *
  * Crash table.
- *   | broken off        | stored    | a repeat                 |
+ *   | crash             | stored    | a repeat                 |
  *   | before 1 is sent  | nothing   | counts once              |
  *   | reply to 1 lost   | the add   | COUNTS TWICE             |
  *   | request 1 lost    | nothing   | counts once              |
- *   The last two look alike. Who counts this way chooses which error to have:
- *   GIVE_UP  never repeats: the count may end too low. The caller hears "unknown".
- *   REPEAT   repeats until there is an answer: the count may end too high. No bounds then: a
- *            repeat could be rejected for want of what its own first copy took.
- *   Neither takes a request id: it could not honour one.
+ *   The last two cannot be distinguished. The caller chooses the error:
+ *   GIVE_UP  never repeats: the count may end too low. The caller gets "unknown".
+ *   REPEAT   repeats until there is an answer: the count may end too high. There are no bounds
+ *            then: a repeat could be rejected because of what its own first copy took.
+ *   Neither supports request ids.
  *
  * Cost. One round trip, one write. A hot counter is as fast as the store writes one item.
  *
@@ -47,7 +47,7 @@ import java.util.Set;
  */
 
 /**
- * The store's own add: cheap, fast, and after a lost reply nobody knows whether it counted.
+ * The store's own add: cheap and fast; after a lost reply it is unknown whether it counted.
  * Thread-safe.
  */
 public final class AtomicAdd implements AddPart.Shardable {
@@ -72,9 +72,9 @@ public final class AtomicAdd implements AddPart.Shardable {
   public static final TechniqueSpec SPEC_REPEATING =
       SPEC.promising(Set.of(Guarantee.AT_LEAST_ONCE));
 
-  /** What to do when nobody knows whether an add was applied. */
+  /** What to do if it is unknown whether an add was applied. */
   public enum AfterUnknown {
-    /** Tell the caller: the count may end too low, never too high. */
+    /** Report it to the caller: the count may end too low, never too high. */
     GIVE_UP,
     /** Send it again: the count may end too high, never too low. */
     REPEAT

@@ -42,15 +42,15 @@ import java.util.random.RandomGenerator;
 /*
  * ITEM COLLECTION
  *
- * Problem. One item for a counter is one place to wait for. And one wants to see what made the
- * count.
+ * Problem. One item per counter is a point of contention, and shows nothing of the changes that
+ * made up the value.
  *
  * Stored. In the partition of the counter, an item for each change, under its request id: what it
  * added, and when. And a base: the sum of the changes that were folded into it, and how often.
  *
  * Protocol.
  *   Add: store the change, if there is none under the id.
- *     1. It was there: it counted before, or tells of another request: a conflict.
+ *     1. It exists: the same request counted before; another request is a conflict.
  *     2. Unknown outcome: store it again. It is the same item.
  *   Read:
  *     1. Read the base.
@@ -66,7 +66,7 @@ import java.util.random.RandomGenerator;
  * others' transactions fail as a whole.
  *
  * Crash table.
- *   | broken off         | stored               | a repeat                          |
+ *   | crash              | stored               | a repeat                          |
  *   | before the add     | nothing              | counts once                       |
  *   | reply lost         | the change           | finds it: counts once             |
  *   | within a compaction| all of it or nothing | another compaction does the rest  |
@@ -76,8 +76,8 @@ import java.util.random.RandomGenerator;
  * Cost. One round trip, one write, one item that stays. A read costs a scan of all changes: compact
  * now and then, on a store that has transactions.
  *
- * No bounds: there is no number to check them against. A sum beyond 64 bits is read as the nearest
- * number that has them, with the uncertainty "overflow", and changes that would make the base larger stay.
+ * No bounds: there is no single number to check. A sum beyond 64 bits is read as the nearest number
+ * within them, with the uncertainty "overflow"; changes that would enlarge the base stay.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 6.
  */
@@ -137,7 +137,7 @@ public final class ItemCollection implements Technique {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #ItemCollection(Store)}, with the caller's chance. */
+  /** As {@link #ItemCollection(Store)}, with a source of randomness. */
   public ItemCollection(Store store, RandomGenerator random) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
@@ -284,9 +284,9 @@ public final class ItemCollection implements Technique {
   }
 
   /**
-   * Folds changes into the base. Any number of compactors may do so at once.
+   * Folds changes into the base. Compactors may run concurrently.
    *
-   * @param window changes younger than this stay, and with them what tells their repeats
+   * @param window changes younger than this stay, so that their repeats are recognized
    * @return how many changes this call folded
    * @throws UnsupportedOperationException if the store has no transactions
    * @throws QuipuException if the outcome of a transaction is not known; calling again is harmless

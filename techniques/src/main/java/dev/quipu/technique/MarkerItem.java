@@ -28,40 +28,40 @@ import java.util.random.RandomGenerator;
 /*
  * TRANSACTION WITH A MARKER ITEM
  *
- * Problem. After a lost reply nobody knows whether an add counted; a queue delivers it twice.
+ * Problem. After a lost reply it is unknown whether an add counted; a queue delivers it twice.
  *
- * Stored. In the partition of the counter: its number, and one marker per request, which says what
- * the request was. Both in one partition, so that a store with small transactions will do.
+ * Stored. In the partition of the counter: its number, and one marker per request, which
+ * describes the request. Both are in one partition, so that partition transactions suffice.
  *
  * Protocol.
  *   1. In one transaction: store the marker if there is none, and add to the number if it stays
  *      within bounds.
- *   2. The marker was there: look at it.
- *      a. It tells of the same request: it counted before; answer as then.
- *      b. It tells of another request: a conflict; nothing changes.
- *      c. It is a cancellation: rejected for ever.
- *   3. The number would leave its bounds: rejected. No marker stays, so the same request may be
- *      tried again when there is room.
- *   4. Unknown outcome: go to 1 with the same marker. If it was applied, 2a says so; the marker
- *      carries a mark of this call, which tells the own lost write from an earlier call's.
- *   To cancel a request that must not count any more: store a marker that says so, if there is none.
+ *   2. The marker exists: examine it.
+ *      a. It describes the same request: it counted before; return the first answer.
+ *      b. It describes another request: a conflict; nothing changes.
+ *      c. It is a cancellation: rejected permanently.
+ *   3. The number would leave its bounds: rejected. No marker is stored, so the same request may
+ *      be applied later.
+ *   4. Unknown outcome: go to 1 with the same marker. If it was applied, 2a applies; the marker
+ *      holds a token of this call, which distinguishes its own lost write from an earlier call's.
+ *   To cancel a request: store a marker that is a cancellation, if there is none.
  *
- * Why it is right. The number and the markers change together or not at all, so at every moment
- * the number is the sum of the markers, and there is one marker per request.
+ * Why it is right. The number and the markers change atomically, so the number is always the sum of
+ * the markers, and there is one marker per request.
  *
  * Crash table.
- *   | broken off        | stored                | a repeat        |
+ *   | crash             | stored                | a repeat        |
  *   | before 1 is sent  | nothing               | counts once     |
  *   | request 1 lost    | nothing               | counts once     |
  *   | reply to 1 lost   | number and marker     | 2a: counts once |
- *   A rejection that follows an unknown outcome is itself unknown: the lost request may still arrive
- *   when there is room. Cancel it to be sure.
+ *   A rejection after an unknown outcome is itself unknown: the lost request may still arrive and
+ *   be applied. Cancel it to be sure.
  *
  * A store that returns what a batch left gives the value right after the add, unless a lost reply
  * was resolved by the marker.
  *
- * Cost. One round trip, two writes, and one item that stays: for ever, or until it expires. A
- * repeat that comes after its marker has expired counts again.
+ * Cost. One round trip, two writes, and one item that is kept: forever, or until it expires. A
+ * repeat after its marker has expired counts again.
  *
  * Sources. "Implement resource counters with Amazon DynamoDB", method 5; "Implementing accurate
  * counters in DynamoDB using Python".
@@ -87,7 +87,7 @@ public final class MarkerItem implements AddPart.Shardable {
   private final TechniqueSpec spec;
 
   /**
-   * Keeps markers for ever.
+   * Creates counters that keep markers forever.
    *
    * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
    */
@@ -95,7 +95,7 @@ public final class MarkerItem implements AddPart.Shardable {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #MarkerItem(Store)}, with the caller's chance. */
+  /** As {@link #MarkerItem(Store)}, with a source of randomness. */
   public MarkerItem(Store store, RandomGenerator random) {
     this(store, random, Optional.empty());
   }

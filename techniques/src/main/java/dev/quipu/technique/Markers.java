@@ -21,11 +21,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * One item for each request of a counter, which says what the request was: what {@link MarkerItem}
- * and {@link ItemCollection} share. A cancellation is one that adds nothing.
+ * Items that describe the requests of a counter, for {@link MarkerItem} and {@link ItemCollection}.
+ * A cancellation is one that adds nothing.
  *
  * <p>Stored: in the partition of the counter, {@code PREFIX} and the 128 bits of the id; {@code
- * added}, {@code bounds}, and {@code call}, which tells the own lost write from an earlier call's.
+ * added}, {@code bounds}, and {@code call}, which distinguishes its own lost write from an earlier
+ * call's.
  */
 public final class Markers {
   public static final String ADDED = "added";

@@ -53,7 +53,7 @@ import java.util.random.RandomGenerator;
  * between two others.
  *
  * Crash table.
- *   | broken off after | stored          | a repeat                       |
+ *   | crash after      | stored          | a repeat                       |
  *   | 1, 2             | nothing         | counts once                    |
  *   | 3, reply lost    | the add, or not | 5a, 5b count once; 5c is given |
  *   |                  |                 | up: repeating may count TWICE  |
@@ -67,8 +67,8 @@ import java.util.random.RandomGenerator;
 /*
  * OPTIMISTIC CONCURRENCY WITH HISTORY
  *
- * Problem. With many writers, plain optimistic can seldom tell after a lost reply whether it was
- * applied: its tag lies under those of others.
+ * Problem. With many writers, plain optimistic can rarely determine after a lost reply whether it
+ * was applied: others have replaced its tag.
  *
  * Stored. One item: the number, and the tags of its last 100 writers, newest last.
  *
@@ -87,7 +87,7 @@ import java.util.random.RandomGenerator;
  * between one that is there and the newest none is missing.
  *
  * Crash table.
- *   | broken off after | stored          | a repeat                            |
+ *   | crash after      | stored          | a repeat                            |
  *   | 1, 2             | nothing         | counts once                         |
  *   | 3, reply lost    | the add, or not | 5a to 5c count once; 5d is given up |
  *   A caller that dies takes its tag with it: who repeats for it counts TWICE.
@@ -221,7 +221,7 @@ public final class Optimistic implements AddPart.Shardable {
     }
     throw new NotAppliedException(
         Reason.THROTTLED,
-        "%d writers came first to counter %s".formatted(ROUNDS_MAX, add.counter()));
+        "gave up after %d attempts: contention on counter %s".formatted(ROUNDS_MAX, add.counter()));
   }
 
   private ConditionalPut.Result put(Key key, Optional<Item> found, long after, AddPart part) {

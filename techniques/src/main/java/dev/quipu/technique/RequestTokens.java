@@ -38,17 +38,17 @@ import java.util.random.RandomGenerator;
 /*
  * REQUEST TOKEN
  *
- * Problem. Each request must count once, and the store itself tells a repeated transaction by its
- * token: but only for some minutes, and then it counts it again without a word.
+ * Problem. Each request must count once, and the store itself recognizes a repeated transaction by
+ * its token: but only for some minutes, and then it silently applies it again.
  *
- * Stored. The number; and for each request that has an id, an item that says what it was and when
- * it was first sent. It expires after a day.
+ * Stored. The number; and for each request that has an id, an item that describes it and holds
+ * the time at which it was first sent. It expires after a day.
  *
  * Protocol.
  *   1. Store the request's item, if there is none: before anything is sent.
  *   2. There was one, of another request: a conflict; nothing changes.
  *   3. The request was first sent more than 9 minutes ago: stop. The store may have forgotten its
- *      token, so nobody can tell what a repeat would do: UNKNOWN.
+ *      token, so the effect of a repeat is unknown: UNKNOWN.
  *   4. Send a transaction of one write, which adds within the bounds, under a token made of the
  *      counter and the id.
  *   5. Unknown outcome: go to 3. The store applies a token once.
@@ -59,19 +59,19 @@ import java.util.random.RandomGenerator;
  * and for requests that are late.
  *
  * Crash table.
- *   | broken off after | stored            | a repeat                                 |
+ *   | crash after      | stored            | a repeat                                 |
  *   | 1                | the item          | within 9 minutes: counts once            |
  *   | 4, request lost  | the item          | within 9 minutes: counts once            |
  *   | 4, reply lost    | the item, the add | within 9 minutes: the store knows it     |
- *   | any, after 9 min | the item, perhaps | rejected, unknown: look what became of it |
- *   |                  | the add           | by other means, or use marker item       |
+ *   | any, after 9 min | the item, perhaps | rejected, unknown: find the outcome by   |
+ *   |                  | the add           | other means, or use marker item          |
  *   A day later the item is gone, and a repeat counts again.
  *
  * Cost. Two round trips, two writes, of which one is a transaction: on DynamoDB three units a
  * request, against four of marker item. An add without an id: one round trip, two units.
  *
- * A request that was rejected may be tried again under its id for 9 minutes, and then under another.
- * What became of a request cannot be asked: only a repeat tells.
+ * A rejected request may be sent again under its id for 9 minutes, and then under another.
+ * The outcome of a request cannot be looked up: only a repeat returns it.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 4.
  */
@@ -82,7 +82,7 @@ public final class RequestTokens implements Technique {
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
           "request-token",
-          "The store tells a repeat by its token, for minutes; later repeats are rejected.",
+          "The store recognizes a repeat by its token, for minutes; later repeats are rejected.",
           "a repeat under its id counts once, for 9 minutes; then it is rejected as unknown",
           Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.TOKEN_BATCH),
           Atomicity.ITEM,
@@ -119,7 +119,7 @@ public final class RequestTokens implements Technique {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #RequestTokens(Store)}, with the caller's chance. */
+  /** As {@link #RequestTokens(Store)}, with a source of randomness. */
   public RequestTokens(Store store, RandomGenerator random) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
@@ -204,7 +204,7 @@ public final class RequestTokens implements Technique {
     try {
       return store.write(write) instanceof WriteResult.Applied;
     } catch (QuipuException e) {
-      return false; // then the next call is told "replayed": it counts once all the same
+      return false; // then the next call returns "replayed": it still counts once
     }
   }
 
@@ -268,7 +268,7 @@ public final class RequestTokens implements Technique {
 
   private static UnsupportedOperationException cannotLookUp() {
     return new UnsupportedOperationException(
-        "request-token cannot look a request up; a repeat within %d minutes tells"
+        "request-token cannot look up a request; repeat it within %d minutes instead"
             .formatted(WINDOW.toMinutes()));
   }
 }

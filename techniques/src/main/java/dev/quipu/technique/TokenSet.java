@@ -36,26 +36,26 @@ import java.util.random.RandomGenerator;
  *
  * Problem. Each request must count once, on a store that cannot write two items in one step.
  *
- * Stored. One item: the number, a set with the id of every request, and a text for each that says
- * what the request was. The set has a fixed number of slots.
+ * Stored. One item: the number, a set with the id of every request, and a text for each that
+ * describes the request. The set has a fixed number of slots.
  *
  * Protocol.
  *   1. In one step, if the set lacks the id and has a free slot, and the number stays within
  *      bounds: add to the number, put the id into the set, and keep what the request was.
- *   2. The id was there: look at its text.
- *      a. It tells of the same request: it counted before.
- *      b. It tells of another request: a conflict; nothing changes.
- *      c. It is a cancellation: rejected for ever.
- *   3. No slot was free: the counter is used up. Reads go on.
+ *   2. The set has the id: examine its text.
+ *      a. It describes the same request: it counted before.
+ *      b. It describes another request: a conflict; nothing changes.
+ *      c. It is a cancellation: rejected permanently.
+ *   3. There is no free slot: the counter is exhausted. Reads still work.
  *   4. The number would leave its bounds: rejected, and no slot is taken.
- *   5. Unknown outcome: go to 1 with the same id. If it was applied, 2a says so.
- *   To cancel a request that must not count any more: put its id into the set, with a text that says
- *   so, if it is not there. That takes a slot.
+ *   5. Unknown outcome: go to 1 with the same id. If it was applied, 2a applies.
+ *   To cancel a request: put its id into the set, with a text that is a cancellation, if the set
+ *   lacks it. That takes a slot.
  *
- * Why it is right. Number and ids change together, and an id is never taken out again.
+ * Why it is right. Number and ids change atomically, and an id is never removed.
  *
  * Crash table.
- *   | broken off        | stored            | a repeat        |
+ *   | crash             | stored            | a repeat        |
  *   | before 1 is sent  | nothing           | counts once     |
  *   | request 1 lost    | nothing           | counts once     |
  *   | reply to 1 lost   | the add and its id | 2a: counts once |
@@ -113,13 +113,13 @@ public final class TokenSet implements AddPart.Shardable {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #TokenSet(Store)}, with the caller's chance. */
+  /** As {@link #TokenSet(Store)}, with a source of randomness. */
   public TokenSet(Store store, RandomGenerator random) {
     this(store, random, SLOTS);
   }
 
   /**
-   * Gives each counter so many slots: every request takes one, for ever.
+   * Creates counters of a fixed number of slots: every request takes one permanently.
    *
    * @param slots 1 to {@link #SLOTS_MAX}
    * @throws IllegalArgumentException if it is outside them, or the store lacks what is needed

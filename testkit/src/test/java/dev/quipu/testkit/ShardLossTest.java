@@ -104,9 +104,9 @@ final class ShardLossTest {
   }
 
   /**
-   * The answers to some writes are lost.
+   * Returns a driver that loses the replies to some writes.
    *
-   * @param times how many, if there are so many; every other one of a few is applied
+   * @param times the number of writes; every other one is applied
    */
   private StoreDriver losing(Predicate<List<Write>> which, int[] times) {
     return new InterceptingDriver(

@@ -9,7 +9,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A way to a server on which some commands end the connection, so many times. */
+/** A proxy of a server that closes the connection at some commands, a number of times. */
 final class CutConnections implements AutoCloseable {
   private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
   private final AtomicInteger cuts = new AtomicInteger();
@@ -26,7 +26,7 @@ final class CutConnections implements AutoCloseable {
     return listener.getLocalPort();
   }
 
-  /** From now on, so many of the commands end their connections. */
+  /** Closes the connections of the next {@code times} commands. */
   void cut(int times) {
     cuts.set(times);
   }

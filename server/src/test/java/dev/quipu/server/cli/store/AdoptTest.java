@@ -194,7 +194,7 @@ final class AdoptTest {
       says("adopt" + options + uri, ExitCode.OK, "floor -10");
       says("repair stock --store " + uri, ExitCode.USAGE, "floor: record -10, this process none");
       CommandResult plain =
-          run("serve --http 0 --store " + uri); // must not be told to drop the bounds
+          run("serve --http 0 --store " + uri); // must not advise dropping the bounds
       assertTrue(
           plain.err.contains(
               "the values of the record (--technique marker-item --window 24h --floor -10 --ceiling"
