@@ -39,10 +39,10 @@ final class ContentionPageTest {
       # Many writers on one counter
 
       Attempts per successful add, and adds per second of all writers together: 2,000 adds in
-      virtual time, on a store with a latency of 2 ms per call. An optimistic attempt is a read and a
-      write, and fails if another writer wrote in between. Failed attempts are retried after a randomized,
-      growing pause, so that one always succeeds: more writers waste more work, but the adds per
-      second do not collapse. Atomic add never fails.
+      virtual time, on a store with a latency of 2 ms per call. An optimistic attempt is a read
+      and a write, and fails if another writer wrote in between. Failed attempts are retried after
+      a randomized, growing pause, so that one always succeeds: more writers waste more work, but
+      the adds per second do not collapse. Atomic add never fails.
 
       A busy store also pays for the wasted work. Measured on DynamoDB Local on two cores
       (ContentionTest): `optimistic` by 2, 8, 32 and 128 writers made 1.6, 3.1, 6.6 and 18.1

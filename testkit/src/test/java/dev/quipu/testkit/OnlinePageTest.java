@@ -37,14 +37,14 @@ final class OnlinePageTest {
       """
       # How many are online
 
-      Two variants of [the ring](../concepts/online-ring.md) against the exact count: the number of
-      sessions seen in the previous five minutes. Six keys, of which five full minutes are shown,
-      and two keys, of which one is being filled and the other, of the five minutes before, is
-      shown.
+      Two variants of [the ring](../concepts/online-ring.md) against the exact count: the number
+      of sessions seen in the previous five minutes. Six keys, of which five full minutes are
+      shown, and two keys, of which one is being filled and the other, of the five minutes before,
+      is shown.
 
-      Real hits: 6,000 of a web server's access log, 1,217 sessions; the log has one minute of every
-      hour; these minutes are concatenated and pass ten times slower. The chart shows two hours of
-      8 and a half.
+      Real hits: 6,000 of a web server's access log, 1,217 sessions; the log has one minute of
+      every hour; these minutes are concatenated and pass ten times slower. The chart shows two
+      hours of 8 and a half.
 
       ![Online by six keys and by two keys against the exact count, real hits](online.svg)
 
@@ -54,10 +54,10 @@ final class OnlinePageTest {
       ![Online by six keys and by two keys against the exact count, a crowd](online-crowd.svg)
 
       Six keys rise with the crowd, and fall up to five minutes early, in as many steps as it
-      arrived in: a session leaves the number five minutes after it was last counted, not last seen.
-      They never show more than were present, and `low..high` bounds how many may be missing. Two keys
-      follow in one step, up to five minutes late. The exact variant has no error, at the cost of
-      one item per session.
+      arrived in: a session leaves the number five minutes after it was last counted, not last
+      seen. They never show more than were present, and `low..high` bounds how many may be
+      missing. Two keys follow in one step, up to five minutes late. The exact variant has no
+      error, at the cost of one item per session.
 
       | hits | variant | farthest from the last 5 minutes | on average | outside low..high |
       |---|---|---|---|---|
