@@ -114,14 +114,34 @@ final class FailurePolicy {
     answers = areAnswering;
   }
 
-  /** Takes the error of a thread: stops the engines, so that nothing more is acknowledged. */
+  /**
+   * Takes the error of a thread: stops the engines, so that nothing more is acknowledged. It does
+   * not throw: without memory, what follows a second error may be the end with another code.
+   */
   void onError(Throwable error) {
+    for (int i = 0; i < engines.size(); i++) { // an iterator would be allocated
+      stop(engines.get(i), error);
+    }
+    failed(error);
+  }
+
+  private static void stop(Engine engine, Throwable error) {
     try {
-      for (Engine engine : engines) {
-        engine.stop(error);
-      }
+      engine.stop(error);
+    } catch (Throwable again) {
+      // It has stopped: that comes before anything that can fail.
+    }
+  }
+
+  /** Takes the error of the thread whose end is that of the process, and ends it with its code. */
+  void endWith(VirtualMachineError error) {
+    try {
+      onError(error);
+      awaitLogged();
+    } catch (Throwable again) {
+      // No memory to wait in, so there is none for the log either.
     } finally {
-      failed(error);
+      halt.accept(ExitCode.FAILURE);
     }
   }
 

@@ -183,8 +183,7 @@ final class ServeCommand implements Callable<Integer> {
     try {
       serve(options, tls, policy);
     } catch (VirtualMachineError e) {
-      policy.onError(e);
-      policy.awaitLogged(); // this process ends now
+      policy.endWith(e); // here: on the way out a second error could set another code
       return ExitCode.FAILURE;
     } finally { // a process may go on after a server that did not start
       LogSetup.onVirtualMachineError(error -> {});

@@ -61,6 +61,33 @@ final class FailurePolicyTest {
     }
   }
 
+  /** Once memory is exhausted, every step may fail again. */
+  @Test
+  void aSecondErrorKeepsNeitherTheOtherEngineNorTheProcess() throws Exception {
+    OutOfMemoryError error = new OutOfMemoryError("on purpose");
+    for (boolean isOfMain : new boolean[] {false, true}) {
+      Path data = directory.resolve("main " + isOfMain);
+      try (Engine first = Engine.open(data.resolve("a"), EngineOptions.defaults());
+          Engine second = Engine.open(data.resolve("b"), EngineOptions.defaults())) {
+        CompletableFuture<Integer> code = new CompletableFuture<>();
+        FailurePolicy policy = FailurePolicy.start(FailurePolicy.Action.exit, code::complete);
+        policy.watch(first);
+        policy.watch(second);
+        first.onFailure(cause -> {
+          throw new OutOfMemoryError("again");
+        });
+        if (isOfMain) {
+          policy.endWith(error);
+          assertTrue(code.isDone());
+        } else {
+          policy.onUncaught(Thread.currentThread(), error);
+        }
+        assertEquals(ExitCode.FAILURE, code.get());
+        assertEquals(error, second.failure().orElseThrow());
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"engine", "memory:"})
   void aFullHeapEndsTheProcess(String store) throws Exception {
