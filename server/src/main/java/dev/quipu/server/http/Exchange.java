@@ -142,7 +142,7 @@ final class Exchange {
   /**
    * Returns the lines of the body.
    *
-   * @throws Problem if there are too many, or they are not UTF-8
+   * @throws Problem if there are too many
    */
   Lines lines(int linesMax) {
     requireType("application/x-ndjson");

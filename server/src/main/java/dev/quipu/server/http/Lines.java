@@ -1,13 +1,13 @@
 package dev.quipu.server.http;
 
 import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CharsetDecoder;
-import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /*
  * 10,000 lines in 8 MiB, all decoded, parsed and answered at once, hold ten times as much. They are
@@ -36,20 +36,25 @@ final class Lines {
 
   private final ByteBuffer body;
   private final int count;
+  private final CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder(); // reports what is not
   private int next;
 
   /**
    * A line.
    *
    * @param number from 1
+   * @param fault why it cannot be read; null if it can
    */
-  record Line(int number, String text) {
+  record Line(int number, String text, @Nullable String fault) {
     /**
      * Reads the line as a JSON object with no other fields than these.
      *
-     * @throws Problem if it is blank, or something else
+     * @throws Problem if it is blank, too long, not UTF-8, or something else
      */
     JsonBody json(Set<String> fields) {
+      if (fault != null) {
+        throw Problem.badRequest(fault);
+      }
       if (text.isBlank()) {
         throw Problem.badRequest("the line is blank; leave it out");
       }
@@ -63,20 +68,14 @@ final class Lines {
   }
 
   /**
-   * Checks all lines.
+   * Counts the lines. One that is too long or not UTF-8 is rejected alone, when it is read.
    *
-   * @throws Problem if there are more than {@code linesMax}, or they are not UTF-8
+   * @throws Problem if there are more than {@code linesMax}
    */
   static Lines of(ByteBuffer body, int linesMax) {
-    checkUtf8(body.duplicate());
     int count = 0;
     int first = body.position();
     for (int at = body.position(); at < body.limit(); at++) {
-      if (at - first > LINE_BYTES_MAX) {
-        throw Problem.badRequest(
-            "A line of the request body is longer than %d bytes, which is the limit. Shorten it."
-                .formatted(LINE_BYTES_MAX));
-      }
       if (body.get(at) == '\n') {
         first = at + 1;
         count++;
@@ -89,19 +88,6 @@ final class Lines {
               .formatted(count, linesMax));
     }
     return new Lines(body.duplicate(), count);
-  }
-
-  private static void checkUtf8(ByteBuffer bytes) {
-    CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
-    CharBuffer text = CharBuffer.allocate(8 << 10);
-    CoderResult result;
-    do {
-      text.clear();
-      result = decoder.decode(bytes, text, true);
-    } while (result.isOverflow());
-    if (result.isError()) {
-      throw Problem.badRequest("the body is not valid UTF-8");
-    }
   }
 
   /** Returns the memory that a batch, and the answers to all lines, take, in bytes. */
@@ -128,18 +114,29 @@ final class Lines {
         && batch.size() < BATCH_LINES
         && body.position() - first < BATCH_BYTES) {
       next++;
-      batch.add(new Line(next, nextLine()));
+      batch.add(nextLine());
     }
     return batch;
   }
 
-  private String nextLine() {
+  private Line nextLine() {
     int end = body.position();
     while (end < body.limit() && body.get(end) != '\n') {
       end++;
     }
-    String line = StandardCharsets.UTF_8.decode(body.duplicate().limit(end)).toString();
+    ByteBuffer bytes = body.duplicate().limit(end);
     body.position(Math.min(end + 1, body.limit()));
-    return line;
+    if (bytes.remaining() > LINE_BYTES_MAX) {
+      return new Line(
+          next,
+          "",
+          "the line has %d bytes; the limit is %d. Shorten it"
+              .formatted(bytes.remaining(), LINE_BYTES_MAX));
+    }
+    try {
+      return new Line(next, decoder.decode(bytes).toString(), null);
+    } catch (CharacterCodingException e) {
+      return new Line(next, "", "the line is not valid UTF-8");
+    }
   }
 }

@@ -173,6 +173,34 @@ final class HttpServerTest {
   }
 
   @Test
+  void aLineOfABulkThatCannotBeReadIsRejectedAlone() {
+    String good = "{\"name\":\"a\",\"delta\":1}\n";
+    String body =
+        good + "x".repeat(64 << 10) + "\n" + "x".repeat((64 << 10) + 1) + "\n\u00ff\n" + good;
+    Client.Reply reply =
+        client.send(
+            client
+                .request("/v1/counters/bulk")
+                .header("Content-Type", "application/x-ndjson")
+                .POST(
+                    HttpRequest.BodyPublishers.ofByteArray(
+                        body.getBytes(StandardCharsets.ISO_8859_1))));
+    assertEquals(200, reply.status());
+    List<JsonNode> lines =
+        reply.body().lines().map(line -> JsonMapper.builder().build().readTree(line)).toList();
+    assertEquals(
+        List.of(200, 400, 400, 400, 200),
+        lines.stream().map(line -> line.path("status").asInt()).toList());
+    assertEquals(
+        "the line has 65537 bytes; the limit is 65536. Shorten it",
+        lines.get(2).path("detail").asString());
+    assertEquals("the line is not valid UTF-8", lines.get(3).path("detail").asString());
+    assertEquals("not-applied", lines.get(3).path("outcome").asString());
+    assertEquals(4, lines.get(3).path("line").asInt());
+    assertEquals("2", client.get("/v1/counters/a").text("value"));
+  }
+
+  @Test
   void bulkAnswersEachLineByItself() {
     String body =
         """
