@@ -222,7 +222,7 @@ final class ServeCommand implements Callable<Integer> {
           budget.connections()::closeAll,
           () -> all.stream().allMatch(each -> each.impediment().apply(ANSWERS).isEmpty()));
       opened.begin.run(); // whatever can keep it from starting has not
-      Stopping.await(() -> ready(all, opened.services.storeName()), close);
+      Stopping.await(() -> ready(all, opened.services.storeName()), close, policy::onError);
     } catch (IOException | RuntimeException e) {
       close.run();
       throw e;

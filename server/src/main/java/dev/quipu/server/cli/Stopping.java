@@ -3,6 +3,7 @@ package dev.quipu.server.cli;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Lets work end in order when the process is told to stop: the work looks whether it was asked to,
@@ -23,13 +24,25 @@ final class Stopping implements AutoCloseable {
     Runtime.getRuntime().addShutdownHook(hook);
   }
 
+  /** The same for a process that ends with an error of the virtual machine. */
+  static void await(Runnable ready, Runnable close) {
+    await(
+        ready,
+        close,
+        error -> {
+          throw error;
+        });
+  }
+
   /**
-   * Until the process is told to stop, and what was opened is closed.
+   * Until the process is to stop, and what was opened is closed. An error of the virtual machine
+   * does not end the wait: whether the process goes on is not for the thread that waits.
    *
    * @param ready says that it is ready
    * @param close closes it, when the process stops
+   * @param onError takes an error of the virtual machine, and may throw to end the wait
    */
-  static void await(Runnable ready, Runnable close) {
+  static void await(Runnable ready, Runnable close, Consumer<VirtualMachineError> onError) {
     CountDownLatch closed = new CountDownLatch(1);
     Runtime.getRuntime()
         .addShutdownHook(
@@ -39,11 +52,21 @@ final class Stopping implements AutoCloseable {
                   closed.countDown();
                 },
                 "quipu-stop"));
-    ready.run();
     try {
-      closed.await();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      ready.run();
+    } catch (VirtualMachineError e) {
+      onError.accept(e);
+    }
+    for (boolean isOver = false; !isOver; ) {
+      try {
+        closed.await();
+        isOver = true;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        isOver = true;
+      } catch (VirtualMachineError e) {
+        onError.accept(e);
+      }
     }
   }
 

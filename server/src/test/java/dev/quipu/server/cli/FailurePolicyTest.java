@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -86,6 +87,31 @@ final class FailurePolicyTest {
         assertEquals(error, second.failure().orElseThrow());
       }
     }
+  }
+
+  /** How the process ends is then for the policy: here it goes on. */
+  @Test
+  void noMemoryToSayThatItIsReadyDoesNotEndTheProcess() throws Exception {
+    AtomicReference<VirtualMachineError> taken = new AtomicReference<>();
+    OutOfMemoryError error = new OutOfMemoryError("on purpose");
+    Runnable ready =
+        () -> {
+          throw error;
+        };
+    CountDownLatch ended = new CountDownLatch(1);
+    Thread main =
+        Thread.ofPlatform()
+            .start(() -> {
+              Stopping.await(ready, () -> {}, taken::set);
+              ended.countDown();
+            });
+    while (main.getState() != Thread.State.WAITING && ended.getCount() > 0) {
+      Thread.onSpinWait();
+    }
+    assertEquals(error, taken.get());
+    assertEquals(1, ended.getCount(), "it ended");
+    main.interrupt();
+    ended.await();
   }
 
   @ParameterizedTest
