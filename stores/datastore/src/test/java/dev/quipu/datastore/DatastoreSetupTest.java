@@ -77,7 +77,7 @@ final class DatastoreSetupTest {
   @Test
   void whatIsWrongInAUriIsNamed() {
     wrong("datastore://project/1bad", "kind '1bad'");
-    wrong("datastore://project/Kind?endpiont=x", "no parameter 'endpiont'");
+    wrong("datastore://project/Kind?endpiont=x", "unknown parameter 'endpiont'");
     URI uri = URI.create("datastore://project/Counts");
     String schema = StoreProvider.of(uri).schema(uri);
     assertTrue(schema.contains("kind Counts of project project"), schema);

@@ -118,7 +118,7 @@ final class DynamoDbSetupTest {
   @Test
   void whatIsWrongInAUriIsNamed() {
     wrong("dynamodb://us-east-1/ab", "table is 'ab'");
-    wrong("dynamodb://us-east-1/quipu?endpiont=x", "no parameter 'endpiont'");
+    wrong("dynamodb://us-east-1/quipu?endpiont=x", "unknown parameter 'endpiont'");
     QuipuException away =
         assertThrows(
             QuipuException.class,

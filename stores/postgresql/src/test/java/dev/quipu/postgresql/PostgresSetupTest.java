@@ -199,7 +199,7 @@ final class PostgresSetupTest {
         "port in the store's URI is not a number from 1 to 65535");
     wrong("postgresql://127.0.0.1/db?table=Robert'); DROP", "not well-formed");
     wrong("postgresql://127.0.0.1/db?table=Robert", "table is 'Robert'");
-    wrong("postgresql://127.0.0.1/db?tabel=x", "no parameter 'tabel'");
+    wrong("postgresql://127.0.0.1/db?tabel=x", "unknown parameter 'tabel'");
     wrong("postgresql://127.0.0.1/db?connections=0", "connections in the store's URI is '0'");
     wrong("postgresql://127.0.0.1/db?timeoutMillis=0", "timeoutMillis in the store's URI is '0'");
     wrong("postgresql:///db", "has no host");
