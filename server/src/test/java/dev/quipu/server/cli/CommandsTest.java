@@ -245,7 +245,7 @@ final class CommandsTest {
   void invalidQueueOptionsAreRejectedAtOnce() {
     List<List<String>> rejected =
         List.of(
-            List.of("--queue=views --store=memory:", "the queue must be a URL"),
+            List.of("--queue=views --store=memory:", "the URL of the queue is incomplete"),
             List.of("--queue=http://127.0.0.1:1/q --store=nothing", "--store has no '://'"),
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --pollers=0", "pollers is 0"),
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --identity=x", "identity 'x'"),

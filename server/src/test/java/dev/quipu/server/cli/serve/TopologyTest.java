@@ -58,7 +58,7 @@ final class TopologyTest {
         "{} | fields regions and initial are required",
         "{STORES, 'flor': 0} | unknown field flor",
         "{STORES, 'floor': '0'} | field floor is not a 64-bit integer",
-        "{STORES, 'floor': 3} | 0 must lie within",
+        "{STORES, 'floor': 3} | they must include 0",
         "{STORES, 'cells': 0} | cells is 0; it must be from 1 to 64",
         "{STORES, 'lease': 'soon'} | 'soon' is not a time",
         "{STORES, 'lease': '10s'} | more than twice",
