@@ -46,7 +46,7 @@ final class FullDiskIT {
         }
         assertEquals(Reason.FULL, rejection.reason());
         assertEquals(Outcome.NOT_APPLIED, rejection.outcome());
-        assertTrue(rejection.getMessage().contains("no room"), rejection.getMessage());
+        assertTrue(rejection.getMessage().contains("disk full"), rejection.getMessage());
         assertEquals(acknowledged + 1, engine.read("a").orElseThrow().value());
         assertInstanceOf(
             AddResult.Replayed.class, engine.add(new Add("a", 1, RequestId.of("first"))));
