@@ -80,8 +80,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
   static final StoreProfile PROFILE =
       new StoreProfile(
           "dynamodb",
-          EnumSet.complementOf(
-              EnumSet.of(Capability.NATIVE_TOKENS, Capability.BATCH_RETURNS)),
+          EnumSet.complementOf(EnumSet.of(Capability.NATIVE_TOKENS, Capability.BATCH_RETURNS)),
           Atomicity.STORE,
           100,
           380 << 10);
