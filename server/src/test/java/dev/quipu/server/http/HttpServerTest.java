@@ -13,6 +13,7 @@ import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
+import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.time.Clock;
 import java.io.IOException;
@@ -469,7 +470,7 @@ final class HttpServerTest {
     try (HttpServer memory =
         serve(
             HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false),
-            Backends.on(new MemoryDriver()))) {
+            Backends.on(new MemoryDriver(), ItemCollection::new))) {
       Client other = new Client(memory.address());
       // A technique that does not return the value leaves it out.
       assertEquals(
