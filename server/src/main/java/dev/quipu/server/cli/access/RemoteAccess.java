@@ -4,6 +4,7 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.ItemResult;
+import dev.quipu.Limits;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reading;
@@ -120,8 +121,7 @@ public final class RemoteAccess implements Access {
     if (id != null && !id.text().chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
       return addAll(List.of(add)).getFirst().result();
     }
-    HttpRequest.Builder request =
-        post("/v1/counters/" + encode(add.counter()) + "/add", JSON, json(members(add)));
+    HttpRequest.Builder request = post(path(add.counter()) + "/add", JSON, json(members(add)));
     if (id != null) {
       request.header("Idempotency-Key", quoted(id.text()));
     }
@@ -200,7 +200,7 @@ public final class RemoteAccess implements Access {
 
   @Override
   public Optional<Reading> read(String counter) {
-    Reply reply = send(get("/v1/counters/" + encode(counter)), false);
+    Reply reply = send(get(path(counter)), false);
     if (reply.status == 404) {
       return Optional.empty();
     }
@@ -228,10 +228,7 @@ public final class RemoteAccess implements Access {
     members.put("value", value);
     ifValue.ifPresent(expected -> members.put("ifValue", expected));
     HttpRequest.BodyPublisher body = HttpRequest.BodyPublishers.ofString(json(members));
-    Reply reply =
-        send(
-            request("/v1/counters/" + encode(counter)).header("Content-Type", JSON).PUT(body),
-            true);
+    Reply reply = send(request(path(counter)).header("Content-Type", JSON).PUT(body), true);
     if (reply.problem().path("type").asString("").equals("/problems/value-mismatch")) {
       return new SetResult.Mismatch(number(reply.problem(), "value"));
     }
@@ -240,10 +237,14 @@ public final class RemoteAccess implements Access {
 
   @Override
   public void delete(String counter) {
-    Reply reply = send(request("/v1/counters/" + encode(counter)).DELETE(), true);
+    Reply reply = send(request(path(counter)).DELETE(), true);
     if (reply.status != 204) {
       throw failure(reply.status, reply.problem(), true);
     }
+  }
+
+  private static String path(String counter) {
+    return "/v1/counters/" + encode(Limits.checkText("name", counter, Limits.NAME_BYTES_MAX));
   }
 
   private static Reading reading(JsonNode node) {
