@@ -440,7 +440,7 @@ final class RespServerTest {
     assertEquals(":1\r\n", client.answer());
     String rejection = client.answer();
     assertTrue(
-        rejection.matches("-ERR changes may write more than the [0-9]+ bytes .* fewer .*\r\n"),
+        rejection.matches("-ERR changes may need more than the [0-9]+ bytes .* fewer .*\r\n"),
         rejection);
     assertEquals(":1\r\n", client.answer());
     assertEquals(":70000\r\n", client.ask("HLEN big"));
