@@ -76,7 +76,7 @@ final class DatastoreSetupTest {
 
   @Test
   void whatIsWrongInAUriIsNamed() {
-    wrong("datastore://project/1bad", "kind '1bad'");
+    wrong("datastore://project/1bad", "is '1bad'");
     wrong("datastore://project/Kind?endpiont=x", "unknown parameter 'endpiont'");
     URI uri = URI.create("datastore://project/Counts");
     String schema = StoreProvider.of(uri).schema(uri);
