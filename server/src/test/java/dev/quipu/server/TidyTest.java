@@ -29,6 +29,10 @@ final class TidyTest {
       Pattern.compile(
           "(class|interface|record|enum) (Abstract\\w+|\\w+(Impl|Utils?|Manager|Helper))\\b");
 
+  /** Among the properties of the project, which come before its dependencies and profiles. */
+  private static final Pattern MODULE_NAME =
+      Pattern.compile("(?s)\\A(?:(?!<dependencies>|<profiles>).)*<automatic\\.module\\.name>dev");
+
   private static final Pattern OLD_DECISION =
       Pattern.compile("docs/decisions/00([0-3]\\d|4[0-3])-.*");
   private static final Pattern COMMENT_OR_STRING =
@@ -188,6 +192,22 @@ final class TidyTest {
       boolean inPackage = !file.getFileName().toString().equals("module-info.java");
       if (inPackage && !(Files.exists(info) && Files.readString(info).contains("@NullMarked"))) {
         wrong.add(ROOT.relativize(file).toString());
+      }
+    }
+    assertEquals(List.of(), wrong);
+  }
+
+  /** A profile's property would name the module only in that profile. */
+  @Test
+  void everyModuleHasAName() throws IOException {
+    List<String> wrong = new ArrayList<>();
+    for (Path pom : files("pom\\.xml")) {
+      Path sources = pom.resolveSibling("src/main/java");
+      boolean isNamed =
+          Files.exists(sources.resolve("module-info.java"))
+              || MODULE_NAME.matcher(Files.readString(pom)).find();
+      if (Files.exists(sources) && !isNamed) {
+        wrong.add(ROOT.relativize(pom).toString());
       }
     }
     assertEquals(List.of(), wrong);
