@@ -84,7 +84,7 @@ public record Item(
 
   static QuipuException wrongType(Key key, String field) {
     return new NotAppliedException(
-        Reason.INVALID,
+        Reason.CORRUPT, // callers cannot choose the type of a field
         "field %s of %s/%s has a different type".formatted(field, key.partition(), key.sort()));
   }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.QuipuException;
+import dev.quipu.Reason;
 import dev.quipu.layer.Store;
 import dev.quipu.layer.Sweeper;
 import dev.quipu.memory.MemoryDriver;
@@ -41,6 +42,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** The calls that a store makes to its driver, and those that it rejects before. */
 final class StoreCallsTest {
@@ -275,12 +277,16 @@ final class StoreCallsTest {
   }
 
   @Test
-  void wrongTypesAreRejectedByTheReader() {
+  void aFieldOfTheWrongTypeIsDamageNotABadRequest() {
     Store store = store(Capability.STRONG_READ);
     store.write(put(KEY, "x"));
     Item item = store.get(KEY, Consistency.STRONG).orElseThrow();
-    assertThrows(QuipuException.class, () -> item.number("t"));
-    assertThrows(QuipuException.class, () -> item.tokens("t"));
+    Write add = new Write.Update(KEY, List.of(new Change.Add("t", 1)), Condition.always());
+    for (Executable call :
+        List.<Executable>of(
+            () -> item.number("t"), () -> item.tokens("t"), () -> store.write(add))) {
+      assertEquals(Reason.CORRUPT, assertThrows(QuipuException.class, call).reason());
+    }
     assertTrue(item.tokens("none").isEmpty());
   }
 }
