@@ -5,12 +5,17 @@ java_version() { # HOME -> major version, or nothing
   sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release"
 }
 
+# JAVA_HOME if it is new enough, then the one of javac, then the newest that is installed.
 find_java() {
   local home version best='' best_version=0 on_path
   on_path=$(command -v javac || true)
-  for home in "${JAVA_HOME:-}" "${on_path:+$(dirname "$(dirname "$(readlink -f "$on_path")")")}" \
-    /usr/lib/jvm/* /opt/java/* /Library/Java/JavaVirtualMachines/*/Contents/Home; do
-    [ -n "$home" ] || continue
+  for home in "${JAVA_HOME:-}" "${on_path:+$(dirname "$(dirname "$(readlink -f "$on_path")")")}"; do
+    if [ -n "$home" ] && [ "$(java_version "$home")" -ge 21 ] 2> /dev/null; then
+      export JAVA_HOME=$home
+      return
+    fi
+  done
+  for home in /usr/lib/jvm/* /opt/java/* /Library/Java/JavaVirtualMachines/*/Contents/Home; do
     version=$(java_version "$home")
     if [ "${version:-0}" -ge 21 ] && [ "$version" -gt "$best_version" ]; then
       best=$home best_version=$version
