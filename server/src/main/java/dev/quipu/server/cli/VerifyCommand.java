@@ -47,7 +47,7 @@ import picocli.CommandLine.Option;
       "",
       "Faults: throttled, lost-request, lost-reply, delayed, duplicate, client-repeats.",
       "They are injected between the technique and the client of the store, which",
-      "itself is healthy. The counters are kept; their names begin with quipu-verify/.",
+      "itself is healthy. Counters are kept; their names begin with quipu-verify/.",
       "",
       "Exit code 8: a counter is not exact.",
       "",

@@ -83,7 +83,7 @@ final class TopologyTest {
     "--durability sometimes, is not a durability",
     "--durability interval=0s, it must be from",
     "--durability interval=9999999ms, is PT2H46M39.999S",
-    "--memcached 70000 --data FILE.d; it must be from 0 to 65535",
+    "--memcached 70000 --data FILE.d, it must be from 0 to 65535",
     "--tls-cert FILE, must be used together",
     "--tls-cert FILE --tls-key FILE, cannot encrypt with",
   })
