@@ -1,4 +1,4 @@
-/** The ways to count on a store, and what stands on them. */
+/** The counting techniques on stores, and what is built on them. */
 module dev.quipu.techniques {
   requires transitive dev.quipu;
   requires org.slf4j;

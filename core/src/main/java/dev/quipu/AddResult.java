@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * The definite answer to an add. An add without one throws {@link QuipuException}.
+ * The definite result of an add. If there is none, the call throws a {@link QuipuException}.
  *
  * <pre>{@code
  * long left = seats.add(-2, RequestId.of("order-982")).orElseThrow().value();
@@ -98,7 +98,7 @@ public sealed interface AddResult extends ItemResult {
    *
    * @param why the reason
    * @param valueIfKnown the value of the counter at the rejection, if it was read
-   * @param heldBy for {@link Rejection#HELD_ELSEWHERE}, the regions that did not answer
+   * @param heldBy for {@link Rejection#HELD_ELSEWHERE}, the regions that did not respond
    */
   record Rejected(Rejection why, OptionalLong valueIfKnown, List<String> heldBy)
       implements AddResult {

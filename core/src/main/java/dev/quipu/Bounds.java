@@ -1,11 +1,11 @@
 package dev.quipu;
 
 /**
- * The range in which an add must leave the counter, checked atomically with the add.
+ * The allowed range of the value after an add, checked atomically with the add.
  *
  * <p>Only the bound that the add moves towards is checked: a counter that already lies outside may
- * always move back in. If the bounds exclude 0, where a counter starts, both are checked: a counter
- * that would start outside of its bounds is rejected.
+ * always move back in. If the bounds exclude 0, the initial value, both are checked, so that a
+ * counter cannot start outside its bounds.
  *
  * @param floor smallest value allowed after a decrement; {@link Long#MIN_VALUE} for none
  * @param ceiling largest value allowed after an increment; {@link Long#MAX_VALUE} for none
@@ -24,22 +24,22 @@ public record Bounds(long floor, long ceiling) {
     }
   }
 
-  /** Returns no bounds but those of 64 bits. */
+  /** Returns bounds without a floor or a ceiling, other than those of 64 bits. */
   public static Bounds none() {
     return NONE;
   }
 
-  /** Returns a floor: for stock that must not go below zero. */
+  /** Returns bounds with a floor, for example for stock that must not go below zero. */
   public static Bounds atLeast(long floor) {
     return new Bounds(floor, Long.MAX_VALUE);
   }
 
-  /** Returns a ceiling: for a quota. */
+  /** Returns bounds with a ceiling, for example for a quota. */
   public static Bounds atMost(long ceiling) {
     return new Bounds(Long.MIN_VALUE, ceiling);
   }
 
-  /** Returns a floor and a ceiling. */
+  /** Returns bounds with a floor and a ceiling. */
   public static Bounds between(long floor, long ceiling) {
     return new Bounds(floor, ceiling);
   }

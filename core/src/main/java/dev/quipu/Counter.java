@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One counter by name, with bounds and a deadline for each call. Immutable and thread-safe;
- * creating one costs nothing and does not touch the store.
+ * creating one is cheap and does not access the store.
  *
  * <p>Each method throws {@link OutcomeUnknownException} if the store gave no definite answer in
  * time, and {@link NotAppliedException} if the call certainly had no effect.
@@ -26,7 +26,7 @@ public final class Counter {
     this.timeout = timeout;
   }
 
-  /** Returns the same counter with other bounds, which each of its adds must keep. */
+  /** Returns the same counter with other bounds, which apply to each of its adds. */
   public Counter withBounds(Bounds other) {
     return new Counter(counters, name, other, timeout);
   }
@@ -47,17 +47,17 @@ public final class Counter {
     return name;
   }
 
-  /** Returns the bounds that each add must keep. */
+  /** Returns the bounds of each add. */
   public Bounds bounds() {
     return bounds;
   }
 
   /**
-   * Adds {@code delta} once, however often the call is repeated under the same id.
+   * Adds {@code delta} exactly once, no matter how often the call is repeated under the same id.
    *
    * @param delta not zero
    * @throws OutcomeUnknownException if the outcome is unknown; repeat with the same id
-   * @throws UnsupportedOperationException if the technique keeps no request ids or no bounds
+   * @throws UnsupportedOperationException if the technique does not support request ids or bounds
    */
   @CheckReturnValue
   public AddResult add(long delta, RequestId id) {
@@ -80,7 +80,7 @@ public final class Counter {
   }
 
   /**
-   * Sets the value, whatever the bounds.
+   * Sets the value, regardless of the bounds.
    *
    * @throws UnsupportedOperationException if the technique cannot set a value exactly
    */
@@ -118,7 +118,7 @@ public final class Counter {
   /**
    * Returns the outcome of a request.
    *
-   * @throws UnsupportedOperationException if the technique keeps no request ids
+   * @throws UnsupportedOperationException if the technique does not support request ids
    */
   public RequestOutcome outcome(RequestId id) {
     return within(() -> counters.outcome(name, id));
@@ -128,7 +128,7 @@ public final class Counter {
    * Cancels a request: if it was not applied so far, it never will be. Safe to repeat.
    *
    * @return {@link RequestOutcome.Applied} or {@link RequestOutcome.Canceled}
-   * @throws UnsupportedOperationException if the technique keeps no request ids
+   * @throws UnsupportedOperationException if the technique does not support request ids
    */
   public RequestOutcome cancel(RequestId id) {
     return within(() -> counters.cancel(name, id));

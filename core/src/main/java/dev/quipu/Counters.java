@@ -22,7 +22,7 @@ public interface Counters {
   /** Returns what these counters guarantee. */
   Set<Guarantee> guarantees();
 
-  /** Returns whether these counters guarantee this. */
+  /** Returns whether these counters have a guarantee. */
   default boolean promises(Guarantee guarantee) {
     return guarantees().contains(guarantee);
   }
@@ -33,7 +33,7 @@ public interface Counters {
   }
 
   /**
-   * Adds, once.
+   * Adds exactly once.
    *
    * @throws UnsupportedOperationException if {@code add} has bounds or a request id and this
    *     technique does not support them
@@ -42,8 +42,9 @@ public interface Counters {
   AddResult add(Add add);
 
   /**
-   * Adds several in order, each by itself: the outcome of one does not affect another. Throws for
-   * none of them. A store that can commits them as a group.
+   * Executes several adds in order. Each is independent: the outcome of one does not affect
+   * another, and no exception is thrown for a single add. Stores that support it commit the adds as
+   * a group.
    *
    * @param adds at most {@link Limits#BULK_ADDS_MAX}
    * @return one result for each add, in the same order
@@ -58,7 +59,8 @@ public interface Counters {
   }
 
   /**
-   * Adds several: those to one counter in order, those to different counters concurrently.
+   * Executes several adds: those to the same counter in order, those to different counters
+   * concurrently.
    *
    * @param mayBegin called before each add, by any thread; once it is false, adds that have not
    *     begun fail as not applied with {@link Reason#TIMEOUT}
@@ -68,7 +70,8 @@ public interface Counters {
   }
 
   /**
-   * Adds several like {@link #addAll(List, BooleanSupplier)}, without waiting for the last of them.
+   * Executes several adds like {@link #addAll(List, BooleanSupplier)}, but can return before the
+   * last of them has ended.
    *
    * @param mayWait called while adds are under way; once it is false, the outcome of those is
    *     unknown with {@link Reason#TIMEOUT}: they may still be applied
@@ -88,7 +91,7 @@ public interface Counters {
 
   /**
    * Returns the values of several counters, in the order of the names; empty where {@link #read}
-   * is. Each value is read by itself: they need not belong to one moment.
+   * is. Each value is read independently: they are not a snapshot of one moment.
    *
    * @param counters at most {@link Limits#PAGE_COUNTERS_MAX}
    */
@@ -97,11 +100,11 @@ public interface Counters {
   }
 
   /**
-   * Sets the value of a counter, whatever its bounds. Request ids are kept: a repeat of an earlier
-   * add stays a replay.
+   * Sets the value of a counter, regardless of its bounds. Request ids are kept: a repeat of an
+   * earlier add stays a replay.
    *
    * @param ifValue the value that the counter must have, where one that was never written is 0;
-   *     empty to set it whatever it is
+   *     empty to set it unconditionally
    * @throws UnsupportedOperationException if the technique cannot set a value exactly
    */
   default SetResult set(String counter, long value, OptionalLong ifValue) {
@@ -119,7 +122,7 @@ public interface Counters {
   }
 
   /**
-   * Returns a page of the counters whose name starts with {@code prefix}, in order of name.
+   * Returns a page of the counters whose name starts with {@code prefix}, ordered by name.
    *
    * @param after only names after this one; empty to start
    * @param limit 1 to {@link Limits#PAGE_COUNTERS_MAX}
@@ -129,7 +132,7 @@ public interface Counters {
   /**
    * Returns the outcome of a request.
    *
-   * @throws UnsupportedOperationException if this technique keeps no request ids
+   * @throws UnsupportedOperationException if this technique does not support request ids
    */
   RequestOutcome outcome(String counter, RequestId id);
 
@@ -137,7 +140,7 @@ public interface Counters {
    * Cancels a request: if it was not applied so far, it never will be. Safe to repeat.
    *
    * @return {@link RequestOutcome.Applied} or {@link RequestOutcome.Canceled}
-   * @throws UnsupportedOperationException if this technique keeps no request ids
+   * @throws UnsupportedOperationException if this technique does not support request ids
    */
   RequestOutcome cancel(String counter, RequestId id);
 }

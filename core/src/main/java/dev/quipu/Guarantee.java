@@ -9,9 +9,9 @@ public enum Guarantee {
   AT_MOST_ONCE("an add counts once or not at all; an acknowledged one counts"),
   /** An add that was acknowledged counts, perhaps more than once. */
   AT_LEAST_ONCE("an acknowledged add counts, perhaps more than once"),
-  /** An add repeated under its request id counts once, however often and however late. */
+  /** An add repeated under its request id counts once, no matter how often or how late. */
   IDEMPOTENT("an add repeated under its id counts once, forever"),
-  /** As {@link #IDEMPOTENT}, for as long as ids are remembered. */
+  /** Like {@link #IDEMPOTENT}, for as long as ids are remembered. */
   IDEMPOTENT_WITHIN_WINDOW("an add repeated under its id within the window counts once"),
   /** Floors and ceilings hold at every moment. */
   BOUNDED("floors and ceilings hold at every moment"),
@@ -20,7 +20,10 @@ public enum Guarantee {
    * whose reply was lost or received by another call, the value may be missing.
    */
   ADD_AND_GET("an add returns the value right after it"),
-  /** A read sees every add acknowledged before it began, and none that was not yet asked for. */
+  /**
+   * A read sees every add that was acknowledged before it began, and none that was not requested
+   * yet.
+   */
   LINEARIZABLE_READ("a read sees every acknowledged add");
 
   private final String sentence;

@@ -17,10 +17,10 @@ public final class Limits {
   /** Longest client id of a view event, in bytes of UTF-8. */
   public static final int CLIENT_ID_BYTES_MAX = 255;
 
-  /** Most adds in one call of {@link Counters#addAll}. */
+  /** Maximum number of adds in one call of {@link Counters#addAll}. */
   public static final int BULK_ADDS_MAX = 10_000;
 
-  /** Checks how many adds one call has. */
+  /** Checks the number of adds in one call. */
   public static void checkBatch(int adds) {
     if (adds > BULK_ADDS_MAX) {
       throw new IllegalArgumentException(
@@ -29,10 +29,10 @@ public final class Limits {
     }
   }
 
-  /** Most counters in one page of a listing. */
+  /** Maximum number of counters in one page of a listing. */
   public static final int PAGE_COUNTERS_MAX = 1_000;
 
-  /** Checks how many counters one call reads. */
+  /** Checks the number of counters that one call reads. */
   public static void checkReads(int counters) {
     if (counters > PAGE_COUNTERS_MAX) {
       throw new IllegalArgumentException(
@@ -74,7 +74,7 @@ public final class Limits {
     }
     if (bytes > bytesMax) {
       throw new IllegalArgumentException(
-          "%s is %d bytes long, the limit is %d".formatted(field, bytes, bytesMax));
+          "%s is %d bytes long; the limit is %d".formatted(field, bytes, bytesMax));
     }
     return text;
   }

@@ -1,6 +1,6 @@
 package dev.quipu;
 
-/** What is known of the effect of a write that ended in an exception. */
+/** What is known about the effect of a write that ended in an exception. */
 public enum Outcome {
   /** The write was certainly not applied, and may be repeated. */
   NOT_APPLIED,

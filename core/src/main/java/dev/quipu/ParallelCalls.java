@@ -26,14 +26,14 @@ final class ParallelCalls {
   /** Time between two calls of {@code mayWait}. */
   private static final long WAIT_MILLIS = 50;
 
-  /** The place of an add that has begun and has no result yet. */
+  /** Placeholder for the result of an add that is in progress. */
   private static final ItemResult UNDER_WAY = new ItemResult.Failed(new IllegalStateException());
 
   /** The result of an add that did not begin in time. */
   private static final ItemResult LATE =
       new ItemResult.Failed(
           new NotAppliedException(
-              Reason.TIMEOUT, "the time for the batch ended before this add began; repeat it"));
+              Reason.TIMEOUT, "the deadline of the batch passed before this add began; retry it"));
 
   private ParallelCalls() {}
 
@@ -70,12 +70,12 @@ final class ParallelCalls {
         : new ItemResult.Failed(
             new OutcomeUnknownException(
                 Reason.TIMEOUT,
-                "the time for the batch ended while this add was under way; repeat it with the"
-                    + " same id",
+                "the deadline of the batch passed while this add was in progress; retry it"
+                    + " with the same id",
                 null));
   }
 
-  /** Adds, and returns what is thrown as a result. */
+  /** Adds; an exception becomes the result. */
   static ItemResult add(Counters counters, Add add) {
     try {
       return counters.add(add);
@@ -121,7 +121,7 @@ final class ParallelCalls {
     return reading;
   }
 
-  /** Executes tasks; those under way when the caller may not wait any more go on. */
+  /** Executes tasks; those still in progress when the caller must stop waiting continue. */
   private static void run(List<Runnable> tasks, BooleanSupplier mayWait) {
     Queue<Runnable> waiting = new ConcurrentLinkedQueue<>(tasks);
     List<Future<?>> running = new ArrayList<>();

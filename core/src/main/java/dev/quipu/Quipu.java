@@ -7,7 +7,7 @@ import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entry point: counters in a directory, or on a store. Thread-safe; close it at the end.
+ * The entry point: counters in a directory, or on a store. Thread-safe; close it after use.
  *
  * <pre>{@code
  * try (Quipu quipu = Quipu.builder().directory(Path.of("data")).build()) {
@@ -38,13 +38,13 @@ public final class Quipu implements AutoCloseable {
     return new Counter(counters(), name, Bounds.none(), null);
   }
 
-  /** Returns all counters, by name. */
+  /** Returns all counters. */
   public Counters counters() {
     return backend.counters();
   }
 
   /**
-   * Returns what else is kept on the same store: {@code ViewCounter} for exact unique views, {@code
+   * Returns another service on the same store: {@code ViewCounter} for exact unique views, {@code
    * SequenceOfRecords} for records numbered without a gap, {@code Presence} for users online,
    * {@code UniqueValues}, {@code DisplayCounters}, and {@code Store} for the rest.
    *
@@ -73,16 +73,16 @@ public final class Quipu implements AutoCloseable {
 
     private Builder() {}
 
-    /** Counts on the embedded engine, in files under this directory, which is created if needed. */
+    /** Uses the embedded engine, with files in this directory, which is created if needed. */
     public Builder directory(Path path) {
       directory = path;
       return this;
     }
 
     /**
-     * Counts on a store by its URI, such as {@code redis://127.0.0.1} or {@code
-     * postgresql://user@127.0.0.1/db}. The client is closed with the counters. On a driver of your
-     * own, {@code dev.quipu.backend.Backends} counts.
+     * Uses the store with this URI, such as {@code redis://127.0.0.1} or {@code
+     * postgresql://user@127.0.0.1/db}. The client is closed with the counters. To use your own
+     * driver, see {@code dev.quipu.backend.Backends}.
      */
     public Builder store(String uri) {
       store = uri;
@@ -90,7 +90,7 @@ public final class Quipu implements AutoCloseable {
     }
 
     /**
-     * Counts by this technique; by default the one with the strongest guarantees that works on the
+     * Uses this technique; the default is the one with the strongest guarantees that works on the
      * store.
      */
     public Builder technique(String name) {
@@ -115,7 +115,7 @@ public final class Quipu implements AutoCloseable {
      * @throws IllegalArgumentException if the URI is malformed or its store is not on the class
      *     path, the technique does not work on the store, or the store is used with other settings
      * @throws NotAppliedException if the directory is locked, damaged or not writable, or the store
-     *     does not answer
+     *     does not respond
      */
     public Quipu build() {
       if ((directory == null) == (store == null)) {
@@ -162,13 +162,13 @@ public final class Quipu implements AutoCloseable {
     Optional<Backend> open(Settings settings);
   }
 
-  /** What keeps the counters: the engine, or a technique on a store. */
+  /** The implementation of the counters: the engine, or a technique on a store. */
   public interface Backend extends AutoCloseable {
     /** Returns all counters. */
     Counters counters();
 
     /**
-     * Returns something else that is kept on the same store; the same object each time.
+     * Returns another service on the same store; the same object each time.
      *
      * @throws UnsupportedOperationException if there is none
      */

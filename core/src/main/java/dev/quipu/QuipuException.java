@@ -3,7 +3,7 @@ package dev.quipu;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when a call has no definite good answer. The subclass states what is known of its effect:
+ * Thrown when a call has no successful result. The subclass states what is known of its effect:
  * {@link NotAppliedException} that there was none, {@link OutcomeUnknownException} that there may
  * have been one.
  */
@@ -29,7 +29,7 @@ public abstract sealed class QuipuException extends RuntimeException
     };
   }
 
-  /** Returns what is known of the effect of the call. */
+  /** Returns the outcome: what is known about the effect of the call. */
   public abstract Outcome outcome();
 
   /** Returns why the call failed. */

@@ -12,9 +12,9 @@ public enum Reason {
   FULL,
   /** The store denies access. */
   DENIED,
-  /** The store rejects the request; a repeat would be rejected, too. */
+  /** The store rejects the request, and would reject a retry too. */
   INVALID,
-  /** What is stored is damaged. */
+  /** Stored data is corrupt. */
   CORRUPT,
   /** The add was rejected: a bound, or a canceled request; see {@link AddResult.Rejected}. */
   REJECTED,

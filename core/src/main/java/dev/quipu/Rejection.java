@@ -11,8 +11,8 @@ public enum Rejection {
   /** The value would exceed 64 bits. Counters never wrap around. */
   OVERFLOW,
   /**
-   * This region holds too little, and regions that do not answer may hold more. Not remembered: the
-   * same id may be applied later.
+   * This region holds too little, and regions that do not respond may hold more. Not remembered:
+   * the same id may be applied later.
    */
   HELD_ELSEWHERE,
   /** The request was canceled before it arrived: it was not applied and never will be. */

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The caller's name for one logical request: an add that is repeated under the same id counts once.
  *
- * <p>Create it before the first attempt and keep it until there is a definite answer. An order
- * number or the id of a queue message will do. An id belongs to one counter: the same id on another
- * counter is another request.
+ * <p>Create it before the first attempt and keep it until there is a definite result. An order
+ * number or the id of a queue message is suitable. An id belongs to one counter: the same id on
+ * another counter is another request.
  *
  * <p>Every id has a 128-bit form. A text of 32 lower-case hexadecimal digits is its own 128-bit
  * form; any other text is reduced by SHA-256, cut to 128 bits, so that two texts cannot be made to
@@ -38,7 +38,7 @@ public final class RequestId {
    * Returns the id with this text.
    *
    * @param text 1 to {@link Limits#REQUEST_ID_BYTES_MAX} bytes of UTF-8, no control characters
-   * @throws IllegalArgumentException if {@code text} breaks one of these rules
+   * @throws IllegalArgumentException if {@code text} violates one of these rules
    */
   public static RequestId of(String text) {
     Limits.checkText("request id", text, Limits.REQUEST_ID_BYTES_MAX);

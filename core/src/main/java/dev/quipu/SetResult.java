@@ -2,7 +2,7 @@ package dev.quipu;
 
 import java.util.OptionalLong;
 
-/** The definite answer to {@link Counters#set}. */
+/** The definite result of {@link Counters#set}. */
 public sealed interface SetResult {
   /**
    * The value was set.
@@ -12,7 +12,7 @@ public sealed interface SetResult {
   record Done(long value) implements SetResult {}
 
   /**
-   * The counter had another value than the condition names; nothing changed.
+   * The counter did not have the expected value; nothing changed.
    *
    * @param value the value of the counter; empty if it was never written
    */

@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a call at a deadline, whatever store it is made to: the call runs on a virtual thread of its
- * own, which is interrupted when its time is over.
+ * Ends a call at a deadline, on any store: the call runs on its own virtual thread, which is
+ * interrupted at the deadline.
  */
 final class TimeLimit {
   private static final Duration MIN = Duration.ofMillis(1);

@@ -10,7 +10,7 @@ package dev.quipu;
 public record Uncertainty(Cause cause, String where, long amount) {
   /** The kinds of reasons. */
   public enum Cause {
-    /** A region did not answer: what it counted since its last answer is missing. */
+    /** A region did not respond: what it counted since its last answer is missing. */
     SILENT_REGION("silent"),
     /**
      * A region was retired: what it counted and did not replicate is missing, until an operator

@@ -1,9 +1,9 @@
 /**
  * Exact counting. Start at {@link dev.quipu.Quipu}.
  *
- * <p>Every write ends as applied, rejected or unknown. A technique is a way to turn unknown into
- * one of the other two; {@link dev.quipu.technique} holds them, {@link dev.quipu.store} is what
- * they stand on.
+ * <p>The outcome of every write is applied, rejected or unknown. A technique is a way to resolve an
+ * unknown outcome to one of the other two: see {@link dev.quipu.technique}, which is built on
+ * {@link dev.quipu.store}.
  */
 @NullMarked
 package dev.quipu;

@@ -117,7 +117,7 @@ public final class Main {
     does the same work, marker and counter, in one synced batch per group. Only the ratios carry
     over to other machines. Drivers compared with raw clients: [stores](benchmarks-stores.md).
 
-    Made by `./dev bench engine` on %s.
+    Measured by `./dev bench engine` on %s.
 
     | adds | counters | in flight | engine | RocksDB | ratio |
     |---|---|---|---|---|---|
@@ -130,12 +130,12 @@ public final class Main {
     # Benchmarks of drivers
 
     Adds per second to one hot number, through `Store` and the driver, compared with a raw client,
-    in turns of a second each: medians of 21 turns, and the least and greatest ratio of two turns.
+    in turns of a second each: medians of 21 turns, and the minimum and maximum ratio of two turns.
     The servers run on the same machine, with durable writes if they support them. Only the ratios
     carry over to other machines. The driver of PostgreSQL combines adds that wait for the same
     row into one statement.
 
-    Made by `./dev bench stores` on %s.
+    Measured by `./dev bench stores` on %s.
 
     | store | raw client's call | clients | through Quipu | raw | ratio | of turns |
     |---|---|---|---|---|---|---|
@@ -150,10 +150,10 @@ public final class Main {
     Messages per second from an SQS server (ElasticMQ) on the same machine: by the consumer, which
     counts each view exactly once and durably on the engine before it deletes the message, and by
     a loop that only receives and deletes by the same client, in turns of 20,000 messages: medians
-    of 7 turns, and the least and greatest ratio of two. Only the ratios carry over to other
+    of 7 turns, and the minimum and maximum ratio of two. Only the ratios carry over to other
     machines.
 
-    Made by `./dev bench ingest` on %s.
+    Measured by `./dev bench ingest` on %s.
 
     | pollers | consumer | bare loop | ratio | of turns |
     |---|---|---|---|---|
@@ -170,7 +170,7 @@ public final class Main {
     the usual pattern of PostgreSQL: a counter row, and the record in the same transaction. In
     turns of two seconds: medians of 7 turns. Only the ratios carry over to other machines.
 
-    Made by `./dev bench sequences` on %s.
+    Measured by `./dev bench sequences` on %s.
 
     | clients | engine | PostgreSQL | counter row | engine : row | PostgreSQL : row |
     |---|---|---|---|---|---|

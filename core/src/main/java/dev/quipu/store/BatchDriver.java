@@ -23,7 +23,7 @@ public interface BatchDriver extends StoreDriver {
 
   /**
    * Returns several items as a consistent snapshot, within {@link StoreProfile#atomicity}: a batch
-   * is visible wholly or not at all. Strongly consistent.
+   * is visible completely or not at all. Strongly consistent.
    *
    * @return one result for each key, in the same order
    */

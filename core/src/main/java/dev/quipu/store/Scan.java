@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param from first sort to return, inclusive; an empty text for the start of the partition
  * @param until end of the range, exclusive; empty for the end of the partition
  * @param descending whether to scan from the end towards the start
- * @param itemsMax most items to return in one page, 1 to {@link #ITEMS_MAX}
+ * @param itemsMax maximum number of items to return in one page, 1 to {@link #ITEMS_MAX}
  */
 public record Scan(
     String partition,
@@ -19,7 +19,7 @@ public record Scan(
     boolean descending,
     int itemsMax,
     Consistency consistency) {
-  /** Most items in one page. */
+  /** Maximum number of items in one page. */
   public static final int ITEMS_MAX = 1_000;
 
   /**

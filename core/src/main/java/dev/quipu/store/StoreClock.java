@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The clock of a store, so that all servers agree when an item expires, whatever their own clocks
- * show. It is read at the start, every minute of use, and after the local wall clock jumped; in
+ * The clock of a store, so that all servers agree on when an item expires, independent of their own
+ * clocks. It is read at the start, every minute of use, and after the local wall clock jumped; in
  * between it advances with {@link Clock#nanoTime}. While the store is unreachable, it advances from
  * the last reading. Thread-safe.
  */

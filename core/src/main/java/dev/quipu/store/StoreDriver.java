@@ -74,7 +74,7 @@ public interface StoreDriver extends AutoCloseable {
   /**
    * Removes items that expired before a moment, if the store does not do so itself.
    *
-   * @param itemsMax most items to remove in this call
+   * @param itemsMax maximum number of items to remove in this call
    * @return the number of items removed
    */
   default int removeExpired(Instant before, int itemsMax) {

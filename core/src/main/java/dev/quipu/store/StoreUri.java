@@ -52,7 +52,7 @@ public final class StoreUri {
    */
   public StoreUri(URI uri, int defaultPort, Set<String> known) {
     this.scheme = uri.getScheme();
-    requireNoCredentialsBehind(uri);
+    requireNoCredentialsAfterHosts(uri);
     String authority = uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
     int at = authority.lastIndexOf('@');
     String[] credentials = (at < 0 ? "" : authority.substring(0, at)).split(":", 2);
@@ -82,9 +82,9 @@ public final class StoreUri {
    * Rejects an unescaped slash in a password: what follows would be read as a port, and shown in a
    * message.
    */
-  private static void requireNoCredentialsBehind(URI uri) {
-    String behind = uri.getRawPath() + uri.getRawQuery() + uri.getRawFragment();
-    if (behind.contains("@") || uri.getRawFragment() != null) {
+  private static void requireNoCredentialsAfterHosts(URI uri) {
+    String rest = uri.getRawPath() + uri.getRawQuery() + uri.getRawFragment();
+    if (rest.contains("@") || uri.getRawFragment() != null) {
       throw new IllegalArgumentException(
           "the store's URI has '@' or '#' after its hosts; in a password, encode @ as %40, / as %2F,"
               + " ? as %3F and # as %23");

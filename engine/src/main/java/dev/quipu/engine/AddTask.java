@@ -45,7 +45,7 @@ final class AddTask extends Task {
         if (state.changes != before) {
           throw e;
         }
-        results.add(new ItemResult.Failed(e)); // the remaining adds go on
+        results.add(new ItemResult.Failed(e)); // the remaining adds continue
       }
     }
     return true;

@@ -25,13 +25,13 @@ import org.jspecify.annotations.Nullable;
  * the duration of one call.
  */
 public final class CounterAccess {
-  /** Most bytes of log that one change writes, excluding the name. */
+  /** Maximum number of bytes of log that one change writes, excluding the name. */
   static final int CHANGE_BYTES_MAX = 4 * Records.COUNTER_RECORD_BYTES_MAX;
 
   /** Separates the name of a family of counters from the rest of its members' names. */
   public static final char MEMBER = Watches.MEMBER;
 
-  /** As {@link #MEMBER}, for a ranked family. */
+  /** Like {@link #MEMBER}, for a ranked family. */
   public static final char RANKED_MEMBER = Watches.RANKED_MEMBER;
 
   /** Expiry checks that cost as much time as one name lookup. */
@@ -76,7 +76,7 @@ public final class CounterAccess {
     return new IllegalArgumentException(
         "changes may need more than the %d bytes of log that fit into one commit;"
                 .formatted(group.bytesMax())
-            + " change fewer counters at once");
+            + " change fewer counters at a time");
   }
 
   /** Returns whether changes that write this number of log bytes fit into the current commit. */
@@ -84,7 +84,7 @@ public final class CounterAccess {
     return group.fits(bytes);
   }
 
-  /** Returns how many names were visited by listings: work that delays other calls. */
+  /** Returns the number of names visited by listings: work that delays other calls. */
   public long visited() {
     return visited;
   }
@@ -132,7 +132,7 @@ public final class CounterAccess {
     return isAlive(state.counters.find(counter));
   }
 
-  /** Returns the text that the name holds, not to be modified; null if there is none. */
+  /** Returns the text that the name holds, must not be modified; null if there is none. */
   public byte @Nullable [] text(String counter) {
     int ordinal = state.counters.find(counter);
     return isAlive(ordinal) ? state.counters.text(ordinal) : null;
@@ -164,7 +164,7 @@ public final class CounterAccess {
 
   /**
    * Returns the place of an existing counter, as used by {@link #nameAt}; -1 if it is missing,
-   * holds a text, or its name is not ASCII. The fast path for a name that is at hand as bytes.
+   * holds a text, or its name is not ASCII. The fast path for a name that is available as bytes.
    */
   public int placeOf(byte[] name, int from, int length) {
     int ordinal = state.counters.find(name, from, length);
@@ -181,7 +181,7 @@ public final class CounterAccess {
     return state.counters.value(place);
   }
 
-  /** Prefetches the memory of a request id, so that several lookups wait for memory once. */
+  /** Prefetches the memory of a request id, so that the cache misses of several lookups overlap. */
   public void touch(int place, long high, long low) {
     state.touched += state.ids.touch(high, low, place);
   }

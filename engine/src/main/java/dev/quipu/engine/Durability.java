@@ -42,7 +42,7 @@ public sealed interface Durability {
     public Interval {
       if (every.compareTo(MIN) < 0 || every.compareTo(MAX) > 0) {
         throw new IllegalArgumentException(
-            "the interval is %s, the limits are %s and %s".formatted(every, MIN, MAX));
+            "the interval is %s; it must be from %s to %s".formatted(every, MIN, MAX));
       }
     }
 

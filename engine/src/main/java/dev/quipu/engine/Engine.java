@@ -82,7 +82,8 @@ public final class Engine implements EmbeddedEngine {
           "Quipu");
 
   /**
-   * Most log that a close leaves for the next start to read; above it, a close takes a snapshot.
+   * Maximum size of the log that a close leaves for the next start to read; above it, a close takes
+   * a snapshot.
    */
   private static final long LOG_BYTES_LEFT_MAX = 16 << 20;
 
@@ -334,7 +335,7 @@ public final class Engine implements EmbeddedEngine {
   public CounterPage list(String prefix, String after, int limit) {
     if (limit < 1 || limit > Limits.PAGE_COUNTERS_MAX) {
       throw new IllegalArgumentException(
-          "limit is %d, the limits are 1 and %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
+          "limit is %d; it must be from 1 to %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
     }
     ListTask task = new ListTask(prefix, after, limit);
     committer.run(task);

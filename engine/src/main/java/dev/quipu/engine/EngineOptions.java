@@ -212,6 +212,6 @@ public record EngineOptions(
   private static IllegalArgumentException outside(
       String option, Object value, Object min, Object max) {
     return new IllegalArgumentException(
-        "%s is %s, the limits are %s and %s".formatted(option, value, min, max));
+        "%s is %s; it must be from %s to %s".formatted(option, value, min, max));
   }
 }

@@ -16,7 +16,7 @@ public final class EngineProvider implements Quipu.Opener {
         .map(directory -> {
           if (settings.technique().isPresent()) {
             throw new IllegalArgumentException(
-                "technique is %s; a directory is counted by the engine alone. Remove technique, or set a"
+                "technique is %s, but a directory uses the engine only. Remove technique, or set a"
                         .formatted(settings.technique().get())
                     + " store");
           }

@@ -112,7 +112,8 @@ public final class Inspection {
   }
 
   private static Recovered read(Disk disk, Path directory) throws IOException {
-    // Use the longest window, so that no id is dropped whatever window the engine is opened with.
+    // Use the longest window, so that no id is dropped for any window that the engine is opened
+    // with.
     EngineOptions patient = EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
     return Recovery.read(disk, directory, patient.settings(), true);
   }
@@ -145,7 +146,7 @@ public final class Inspection {
           "%d acknowledged commands cannot be read; %d of them are intact after the damage"
               .formatted(
                   Math.max(0, found.highWater().commands() - state.commands),
-                  found.validBehindDamage()));
+                  found.validAfterDamage()));
     }
     lines.add(damages.isEmpty() ? "sound" : "damaged");
     return new Report(damages.isEmpty(), lines);

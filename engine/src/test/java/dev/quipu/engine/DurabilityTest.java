@@ -19,7 +19,7 @@ final class DurabilityTest {
       IllegalArgumentException why =
           assertThrows(IllegalArgumentException.class, () -> new Durability.Interval(every));
       assertEquals(
-          "the interval is " + every + ", the limits are PT0.001S and PT1H", why.getMessage());
+          "the interval is " + every + "; it must be from PT0.001S to PT1H", why.getMessage());
     }
   }
 

@@ -101,7 +101,7 @@ final class EngineCallsTest {
       String message =
           assertThrows(IllegalArgumentException.class, () -> engine.list("", "", 1_001))
               .getMessage();
-      assertEquals("limit is 1001, the limits are 1 and 1000", message);
+      assertEquals("limit is 1001; it must be from 1 to 1000", message);
       assertEquals(1, engine.list("", "", 1).counters().size());
       assertEquals(2, engine.list("", "", 1_000).counters().size());
     }

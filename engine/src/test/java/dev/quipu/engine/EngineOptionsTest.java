@@ -37,10 +37,10 @@ final class EngineOptionsTest {
     assertDoesNotThrow(() -> ALL.withWindow(Duration.ofSeconds(1)));
     assertDoesNotThrow(() -> ALL.withWindow(Duration.ofDays(366)));
     rejected(
-        "window is PT0.999S, the limits are PT1S and PT8784H",
+        "window is PT0.999S; it must be from PT1S to PT8784H",
         () -> ALL.withWindow(Duration.ofMillis(999)));
     rejected(
-        "window is PT8784H0.001S, the limits are PT1S and PT8784H",
+        "window is PT8784H0.001S; it must be from PT1S to PT8784H",
         () -> ALL.withWindow(Duration.ofDays(366).plusMillis(1)));
   }
 
@@ -49,10 +49,10 @@ final class EngineOptionsTest {
     assertDoesNotThrow(() -> ALL.withLog(65_536, 65_536));
     assertDoesNotThrow(() -> ALL.withLog(1_073_741_824, 1_073_741_824));
     rejected(
-        "segmentBytes is 65535, the limits are 65536 and 1073741824",
+        "segmentBytes is 65535; it must be from 65536 to 1073741824",
         () -> ALL.withLog(65_535, 1 << 20));
     rejected(
-        "segmentBytes is 1073741825, the limits are 65536 and 1073741824",
+        "segmentBytes is 1073741825; it must be from 65536 to 1073741824",
         () -> ALL.withLog(1_073_741_825, 1L << 40));
   }
 
@@ -60,7 +60,7 @@ final class EngineOptionsTest {
   void aSnapshotIsNotTakenBeforeASegmentIsFull() {
     assertDoesNotThrow(() -> ALL.withLog(1 << 17, 1 << 17));
     rejected(
-        "checkpointBytes is 131071, the limits are 131072 and 9223372036854775807",
+        "checkpointBytes is 131071; it must be from 131072 to 9223372036854775807",
         () -> ALL.withLog(1 << 17, (1 << 17) - 1));
   }
 
@@ -69,9 +69,9 @@ final class EngineOptionsTest {
     assertDoesNotThrow(() -> ALL.withIdsInMemoryMax(16));
     assertDoesNotThrow(() -> ALL.withIdsInMemoryMax(33_554_432));
     rejected(
-        "idsInMemoryMax is 15, the limits are 16 and 33554432", () -> ALL.withIdsInMemoryMax(15));
+        "idsInMemoryMax is 15; it must be from 16 to 33554432", () -> ALL.withIdsInMemoryMax(15));
     rejected(
-        "idsInMemoryMax is 33554433, the limits are 16 and 33554432",
+        "idsInMemoryMax is 33554433; it must be from 16 to 33554432",
         () -> ALL.withIdsInMemoryMax(33_554_433));
   }
 
@@ -79,7 +79,7 @@ final class EngineOptionsTest {
   void memoryIs64KibAtLeast() {
     assertDoesNotThrow(() -> ALL.withMemoryBytesMax(65_536));
     rejected(
-        "memoryBytesMax is 65535, the limits are 65536 and 9223372036854775807",
+        "memoryBytesMax is 65535; it must be from 65536 to 9223372036854775807",
         () -> ALL.withMemoryBytesMax(65_535));
   }
 
@@ -91,7 +91,7 @@ final class EngineOptionsTest {
     for (Duration other :
         List.of(Duration.ZERO, Duration.ofNanos(999_999), day.plusNanos(1), day.negated())) {
       rejected(
-          "callDeadline is %s, the limits are PT0.001S and PT24H".formatted(other),
+          "callDeadline is %s; it must be from PT0.001S to PT24H".formatted(other),
           () -> ALL.withCallDeadline(other));
     }
   }

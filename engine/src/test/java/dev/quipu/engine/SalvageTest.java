@@ -248,7 +248,7 @@ final class SalvageTest {
     expectCheck(
         false,
         summary(1, 0, 0, 6, 12, 6),
-        "SEGMENT_HEAD in %s at byte 0: the head is damaged".formatted(log),
+        "SEGMENT_HEAD in %s at byte 0: the header is damaged".formatted(log),
         "damaged");
     expectSalvage(salvaged(1, 0, 0, 3, "damaged"));
     assertEquals(List.of("highwater", "log", "snapshot-0000000000000004.snap"), names("damaged"));
@@ -313,7 +313,7 @@ final class SalvageTest {
     expectCheck(
         false,
         summary(1, 0, 4, 5, 10, 5),
-        "ID_FILE in %s at byte 0: the head is damaged".formatted(headless.path()),
+        "ID_FILE in %s at byte 0: the header is damaged".formatted(headless.path()),
         "ID_FILE in %s at byte 4096: page 0 is damaged".formatted(damaged.path()),
         "damaged");
     expectSalvage(salvaged(1, 0, 3, 5, "damaged"));

@@ -13,7 +13,7 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /*
- * Loads the engine, and the simulation, anew. On the way the engine's bytecode gets:
+ * Loads the engine and the simulation in a new class loader. On the way the engine's bytecode gets:
  *
  *   - a call of SimHooks.at before each allocation, and before and after each call into the JDK: a
  *     place where an Error can be thrown. Not in static initializers, for a class that could not be

@@ -79,7 +79,7 @@ final class SimMutations {
         "an expired counter is removed in memory and not in the log",
         call("CounterAccess", "writable", "Group", "gone", pop(2)));
     all.put(
-        "canceling a request makes an expired counter live again",
+        "canceling a request resurrects an expired counter",
         call(
             "CounterAccess",
             "writable",
@@ -87,7 +87,7 @@ final class SimMutations {
             "remove",
             hook("unexpire", "(L" + ENGINE + "state/CounterTable;I)V")));
     all.put(
-        "a start with a wrong clock moves the age of request ids by any time",
+        "a start with a wrong clock advances the age of request ids without limit",
         call(
             "EngineClock",
             "<init>",
@@ -114,7 +114,7 @@ final class SimMutations {
         "a snapshot gets its name before it is synced",
         call("Snapshot", "end", "DiskFile", "sync", pop(1)));
     all.put(
-        "segments are recycled before the snapshot is there",
+        "segments are recycled before the snapshot exists",
         call(
             "Checkpointer",
             "checkpoint",
@@ -153,7 +153,7 @@ final class SimMutations {
                     "isLive",
                     pop(2, Opcodes.ICONST_0)))));
     all.put(
-        "a counter that came back to life and expired is freed twice",
+        "a counter that was written again and expired is freed twice",
         call(
             "ExpirySweeper$SweepTask",
             "run",
@@ -161,7 +161,7 @@ final class SimMutations {
             "isTombstone",
             pop(2, Opcodes.ICONST_0)));
     all.put(
-        "what was read at a start is not synced before more follows",
+        "data that was read at a start is not synced before more is appended",
         both(
             call("Log", "open", "Log", "writeAgain", pop(4)),
             call("Recovery", "sealWaiting", "Log", "writeAgain", pop(4))));

@@ -24,7 +24,7 @@ public final class SqsClients {
    * Returns a client for this queue, of AWS, whose host contains the region, or of a compatible
    * server. The AWS SDK finds the credentials.
    *
-   * @param connections most concurrent connections
+   * @param connections maximum number of concurrent connections
    * @throws IllegalArgumentException if the URL is invalid
    */
   public static SqsClient of(URI queue, int connections) {

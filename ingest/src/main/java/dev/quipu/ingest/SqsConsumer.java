@@ -40,10 +40,10 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  *      second. While every add of a batch fails, the pauses between batches grow.
  *   5. Delete the completed messages only: their counts are durable.
  *
- * Why it is right. A message is deleted only after its count is durable, so none is lost. One that
- * is delivered again, because a deletion was lost, the timeout passed or a consumer crashed, finds
- * its marker, so none counts twice. The number of messages in progress is bounded, so a slow store
- * slows down the consumer and does not exhaust memory.
+ * Why it is correct. A message is deleted only after its count is durable, so none is lost. One
+ * that is delivered again, because a deletion was lost, the timeout passed or a consumer crashed,
+ * finds its marker, so none counts twice. The number of messages in progress is bounded, so a slow
+ * store slows down the consumer and does not exhaust memory.
  *
  * Crash table.
  *   | crash after      | then                                             |

@@ -18,7 +18,7 @@ import java.util.Optional;
  */
 public record SqsOptions(
     URI queue, Optional<URI> deadLetter, int pollers, Duration visibility, Duration longPoll) {
-  /** Most pollers. */
+  /** Maximum number of pollers. */
   public static final int POLLERS_MAX = 256;
 
   /** Longest visibility timeout of SQS. */
@@ -35,7 +35,7 @@ public record SqsOptions(
   public SqsOptions {
     if (pollers < 1 || pollers > POLLERS_MAX) {
       throw new IllegalArgumentException(
-          "pollers is %d; the limits are 1 and %d".formatted(pollers, POLLERS_MAX));
+          "pollers is %d; it must be from 1 to %d".formatted(pollers, POLLERS_MAX));
     }
     check("visibility", visibility, Duration.ofSeconds(1), VISIBILITY_MAX);
     check("longPoll", longPoll, Duration.ZERO, WAIT_MAX);
@@ -44,7 +44,7 @@ public record SqsOptions(
   private static void check(String field, Duration value, Duration min, Duration max) {
     if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
       throw new IllegalArgumentException(
-          "%s is %s; the limits are %s and %s".formatted(field, value, min, max));
+          "%s is %s; it must be from %s to %s".formatted(field, value, min, max));
     }
   }
 

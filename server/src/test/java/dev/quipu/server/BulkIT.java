@@ -126,7 +126,7 @@ final class BulkIT {
         for (int i = 0; i < SERVERS; i++) {
           servers.add(serve(uri.formatted(proxy.port())));
         }
-        proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, BulkIT::isOfCounters));
+        proxy.use(FaultPlan.atRandom(SEED, LOST, WireFault.REPLY_DROPPED, BulkIT::isOfCounters));
         List<Future<?>> clients = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
           int client = i;

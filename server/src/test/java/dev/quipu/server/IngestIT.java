@@ -147,7 +147,7 @@ final class IngestIT {
         FaultProxy.start(protocol, storePort, Duration.ofSeconds(1), write -> 1)) {
       Consumers consumers = new Consumers(uri.apply(proxy.port()), CONSUMERS, 4);
       try {
-        proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, IngestIT::isOfViews));
+        proxy.use(FaultPlan.atRandom(SEED, LOST, WireFault.REPLY_DROPPED, IngestIT::isOfViews));
         Deliveries.awaitEmpty(client, queue, consumers::killOneIfDue);
       } finally {
         consumers.stop();
@@ -228,7 +228,7 @@ final class IngestIT {
                 Duration.ofSeconds(1),
                 write -> isOfViews(write) ? 1 : 0);
         StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + proxy.port())) {
-      proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, IngestIT::isOfViews));
+      proxy.use(FaultPlan.atRandom(SEED, LOST, WireFault.REPLY_DROPPED, IngestIT::isOfViews));
       ViewCounter views =
           new ViewCounter(
               new Store(driver, Clock.system()),

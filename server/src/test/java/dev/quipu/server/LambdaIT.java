@@ -66,7 +66,7 @@ final class LambdaIT {
         String text = "no event " + i;
         client.sendMessage(request -> request.queueUrl(queue.toString()).messageBody(text));
       }
-      proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, LambdaIT::isOfViews));
+      proxy.use(FaultPlan.atRandom(SEED, LOST, WireFault.REPLY_DROPPED, LambdaIT::isOfViews));
       Source source = new Source(client, queue, lambda);
       source.runUntilOnlyMalformedAreLeft();
       long lost = proxy.ledger().fired(WireFault.REPLY_DROPPED);

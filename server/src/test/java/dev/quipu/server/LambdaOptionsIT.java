@@ -165,7 +165,7 @@ final class LambdaOptionsIT {
 
   /** Returns the numbers of the messages to redeliver. */
   private static Set<String> failed(Optional<String> answer) {
-    assertTrue(answer.isPresent(), "the function did not answer");
+    assertTrue(answer.isPresent(), "the function did not respond");
     Set<String> failed = new HashSet<>();
     for (JsonNode each : MAPPER.readTree(answer.get()).path("batchItemFailures")) {
       failed.add(each.path("itemIdentifier").asString());

@@ -61,7 +61,7 @@ final class ReadyIT {
       admin.sync().configSet("appendfsync", "always");
       awaitReady(server);
       admin.sync().replicaof("127.0.0.1", 1); // no server there
-      awaitRejecting(server, "role=slave (name the master in the store's URI)");
+      awaitRejecting(server, "role=slave (use the master in the store's URI)");
       admin.sync().replicaofNoOne();
       awaitReady(server);
       addOne(server);

@@ -283,7 +283,7 @@ final class RecordIT {
         assertTrue(said.contains("region eu"), said);
         toEu.reject();
         said = rejected(() -> region("us", both, ports)); // the record of the others is unknown
-        assertTrue(said.contains("do not answer: eu"), said);
+        assertTrue(said.contains("do not respond: eu"), said);
         toEu.accept();
         region("us", both, ports).close();
         toEu.reject();

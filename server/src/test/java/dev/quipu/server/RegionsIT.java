@@ -274,7 +274,7 @@ final class RegionsIT {
         proxies
             .get(i)
             .get(i)
-            .use(FaultPlan.byChance(kills, 0.05, WireFault.REPLY_DROPPED, write -> true));
+            .use(FaultPlan.atRandom(kills, 0.05, WireFault.REPLY_DROPPED, write -> true));
       }
       await(asked, clients);
     }

@@ -169,7 +169,7 @@ final class SequencesIT {
     Book book;
     try (FaultProxy proxy =
         FaultProxy.start(new HttpProtocol(), port, Duration.ofSeconds(1), write -> 1)) {
-      proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, write -> true));
+      proxy.use(FaultPlan.atRandom(SEED, LOST, WireFault.REPLY_DROPPED, write -> true));
       QuipuProcess[] serving = {server};
       book =
           write(
@@ -192,7 +192,7 @@ final class SequencesIT {
     try (FaultProxy proxy =
         FaultProxy.start(protocol, storePort, Duration.ofSeconds(1), write -> 1)) {
       StoreProvider.open(uri.apply(proxy.port())).close(); // creates the tables
-      proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, write -> true));
+      proxy.use(FaultPlan.atRandom(SEED, LOST, WireFault.REPLY_DROPPED, write -> true));
       Book book = write(uri.apply(proxy.port()), records);
       check(uri.apply(storePort), book, proxy.ledger().fired(WireFault.REPLY_DROPPED));
     }

@@ -111,7 +111,7 @@ final class StoresIT {
           FaultProxy.start(protocol, storePort, Duration.ofSeconds(1), measure)) {
         String through = uri.apply(proxy.port(), store);
         proxy.use(
-            FaultPlan.byChance(
+            FaultPlan.atRandom(
                 SEED, LOST, WireFault.REPLY_DROPPED, write -> contains(write, PARTITION)));
         List<QuipuProcess> servers = serve(through, technique);
         try {
@@ -119,7 +119,7 @@ final class StoresIT {
           proxy.use(FaultPlan.none());
           long lost = proxy.ledger().fired(WireFault.REPLY_DROPPED);
           assertTrue(lost > 0, "no reply was lost, so this run is void");
-          assertEquals(0, proxy.ledger().unheard(), "the proxy itself does not know");
+          assertEquals(0, proxy.ledger().unknownOutcomes(), "the proxy itself does not know");
           for (QuipuProcess server : servers) {
             long drift = Long.parseLong(get(server, COUNTER).path("value").asString()) - ADDS;
             if (hasIds) {

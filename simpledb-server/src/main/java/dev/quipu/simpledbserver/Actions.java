@@ -318,7 +318,7 @@ final class Actions {
         domain(select.domain()).all(parameters.isTrue("ConsistentRead")).stream()
             .filter(item -> select.where().isEmpty() || select.where().get().holds(item))
             .sorted(order(select))
-            .filter(item -> after.isEmpty() || isBehind(select, item, after.get()))
+            .filter(item -> after.isEmpty() || isAfter(select, item, after.get()))
             .toList();
     int most =
         select.isCount()
@@ -372,7 +372,7 @@ final class Actions {
     return select.descending() ? order.reversed() : order;
   }
 
-  private static boolean isBehind(Select select, Domain.Found item, Position position) {
+  private static boolean isAfter(Select select, Domain.Found item, Position position) {
     int byRank = Key.ORDER.compare(rank(select, item), position.rank());
     int compared = byRank != 0 ? byRank : Key.ORDER.compare(item.name(), position.name());
     return select.descending() ? compared < 0 : compared > 0;

@@ -43,7 +43,7 @@ final class Domain {
   /** An item as seen by a reader. */
   record Found(String name, NavigableMap<String, NavigableSet<String>> attributes) {}
 
-  /** Returns all items as seen by a reader, in order of name. */
+  /** Returns all items as seen by a reader, ordered by name. */
   synchronized List<Found> all(boolean consistent) {
     List<Found> found = new ArrayList<>();
     items.forEach((name, states) -> {

@@ -38,7 +38,7 @@ final class Parameters {
     }
   }
 
-  /** Returns all parameters, in order of name. */
+  /** Returns all parameters, ordered by name. */
   NavigableMap<String, String> all() {
     return values;
   }

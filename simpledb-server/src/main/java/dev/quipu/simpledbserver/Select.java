@@ -16,7 +16,7 @@ import java.util.function.Predicate;
  * @param where predicate; empty for all items
  * @param whereText normalized text of the predicate, which tokens contain
  * @param order attribute of the order; empty for the name
- * @param limit most items of a page
+ * @param limit maximum number of items of a page
  */
 record Select(
     List<String> output,

@@ -30,7 +30,7 @@ public record SimpleDbOptions(
   public SimpleDbOptions {
     if (lagMax.isNegative() || lagMax.compareTo(LAG_MAX) > 0) {
       throw new IllegalArgumentException(
-          "lagMax is %s; the limits are 0 and %s".formatted(lagMax, LAG_MAX));
+          "lagMax is %s; it must be from 0 to %s".formatted(lagMax, LAG_MAX));
     }
     if (countItemsMax < 1) {
       throw new IllegalArgumentException(

@@ -96,7 +96,7 @@ public final class SimpleDbServer implements AutoCloseable {
     return Map.copyOf(fired);
   }
 
-  /** Returns the number of applied writes to items, whatever the reply. */
+  /** Returns the number of applied writes to items, regardless of the reply. */
   public long applied() {
     return applied.sum();
   }

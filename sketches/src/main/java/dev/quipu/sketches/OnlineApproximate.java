@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  * Protocol of a reader. Merge the sketches of the last N buckets and of the current one, and
  * estimate.
  *
- * Why it is right. A sketch does not depend on the order and repetition of adds, so a repeat
+ * Why it is correct. A sketch does not depend on the order and repetition of adds, so a repeat
  * changes nothing and a union counts no client twice. The more clients a sketch has, the less
  * likely another one changes it: a million clients change a sketch about 25,000 times.
  *

@@ -39,11 +39,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
-/** Puts counters on a store: the one place that knows all techniques. */
+/** Opens counters on a store: the only class that depends on all techniques. */
 public final class Backends {
   private Backends() {}
 
-  /** Counts on an engine that was opened with its own options; it is closed with this. */
+  /**
+   * Opens counters on an engine that was opened with its own options; closing them closes the
+   * engine.
+   */
   public static Quipu on(EmbeddedEngine engine) {
     return Quipu.on(backend(engine));
   }
@@ -55,12 +58,12 @@ public final class Backends {
   }
 
   /**
-   * Counts on a store, by the technique with the strongest guarantees there: {@link MarkerItem},
-   * with markers kept forever, if the store has batches; otherwise {@link AtomicAdd}, which keeps
-   * no request ids. The caller closes the driver.
+   * Opens counters on a store, with the technique that has the strongest guarantees there: {@link
+   * MarkerItem}, with markers kept forever, if the store has batches; otherwise {@link AtomicAdd},
+   * which does not support request ids. The caller closes the driver.
    *
-   * @throws IllegalArgumentException if no technique works on the store, or its record says that it
-   *     is counted on otherwise
+   * @throws IllegalArgumentException if no technique works on the store, or its record has another
+   *     configuration
    * @throws dev.quipu.QuipuException if the record cannot be read
    */
   public static Quipu on(StoreDriver driver) {
@@ -70,7 +73,7 @@ public final class Backends {
     return on(driver, store -> technique(best, store, Randomness.secure(), Optional.empty()));
   }
 
-  /** Counts on a store by a technique. The driver stays the caller's to close. */
+  /** Opens counters on a store with a technique. The caller closes the driver. */
   public static Quipu on(StoreDriver driver, Function<Store, Counters> technique) {
     return Quipu.on(backend(driver, technique, () -> {}));
   }
@@ -82,9 +85,9 @@ public final class Backends {
   }
 
   /**
-   * Counts in one of several regions, each with its own replica of one table. Counters are exact
-   * over all; what else there is would lose writes, and is rejected. The replicas and the leases
-   * stay the caller's.
+   * Opens counters in one of several regions, each with its own replica of one table. Counters are
+   * exact over all regions; other services would lose writes, and are rejected. The caller closes
+   * the replicas and the leases.
    */
   public static Quipu inRegions(Regions regions, RegionOptions options, RegionLeases leases) {
     Counters counters = new RegionalCounters(regions, options, leases);
@@ -92,12 +95,12 @@ public final class Backends {
   }
 
   /**
-   * Counts on a store by a technique.
+   * Creates a technique on a store.
    *
    * @param random the source of randomness of ids and tags
    * @param keep how long {@link MarkerItem} and {@link HitLog} remember request ids; empty for the
    *     default, which is forever for the former
-   * @throws IllegalArgumentException if the store lacks what the technique needs
+   * @throws IllegalArgumentException if the store lacks a capability that the technique requires
    */
   public static Technique technique(
       TechniqueSpec spec, Store store, RandomGenerator random, Optional<Duration> keep) {
@@ -115,14 +118,14 @@ public final class Backends {
               random,
               keep.map(HitLogOptions.DEFAULT::keeping).orElse(HitLogOptions.DEFAULT));
       case "version-tree" -> new VersionTree(store, random, VersionTreeOptions.DEFAULT);
-      default -> throw new IllegalArgumentException("no way to open " + spec.name());
+      default -> throw new IllegalArgumentException("cannot open technique " + spec.name());
     };
   }
 
   /**
-   * What counts on one store.
+   * The backend on one store.
    *
-   * @param parts that were asked for
+   * @param parts the services created so far
    */
   private record OneStore(
       Counters counters, Store store, Runnable onClose, Map<Class<?>, Object> parts)
@@ -159,7 +162,7 @@ public final class Backends {
     }
   }
 
-  /** Counters of one of several regions. */
+  /** The backend in one of several regions. */
   private record OneRegion(Counters counters, Store store) implements Quipu.Backend {
     @Override
     public <T> T part(Class<T> type) {
@@ -170,7 +173,8 @@ public final class Backends {
         return type.cast(DurableFirst.withoutCache(counters, store.clock()));
       }
       throw new UnsupportedOperationException(
-          "only counters are kept over regions: of what two regions write to one item, one is lost");
+          "only counters are supported over regions: if two regions write one item, one of the"
+              + " writes is lost");
     }
 
     @Override

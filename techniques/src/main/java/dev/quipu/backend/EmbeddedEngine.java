@@ -4,8 +4,8 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.Technique;
 
 /**
- * A store inside this process: counts by itself, and is a store for every technique. The artifact
- * {@code quipu-engine} provides one.
+ * A store in this process: it provides counters of its own, and is a store for every technique. The
+ * artifact {@code quipu-engine} provides one.
  */
 public interface EmbeddedEngine extends Technique, AutoCloseable {
   /** The engine as a store. Closed with the engine. */

@@ -13,7 +13,7 @@ import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Counts on a store by a technique, for {@link Quipu#builder} with a store. */
+/** Opens a technique on a store, for {@link Quipu#builder} with a store. */
 public final class StoreOpener implements Quipu.Opener {
   /** For {@link java.util.ServiceLoader}. */
   public StoreOpener() {}

@@ -1,4 +1,4 @@
-/** Puts counters on a store: the one package that knows all techniques. */
+/** Opens counters on a store: the only package that depends on all techniques. */
 @NullMarked
 package dev.quipu.backend;
 

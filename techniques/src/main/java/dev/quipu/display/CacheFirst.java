@@ -38,9 +38,9 @@ import org.jspecify.annotations.Nullable;
 /*
  * A VIEW COUNTER IN A CACHE
  *
- * Problem. Every view counts and is shown at once, and there are more of them than the database can
- * write. A cache can; but it loses data, and a database that is written periodically must neither
- * miss nor count twice what the cache had.
+ * Problem. Every view counts and is shown immediately, and there are more views than the database
+ * can write. A cache can handle them, but it loses data; and periodic writes to the database must
+ * neither miss nor count twice the views in the cache.
  *
  * Stored. In the cache one number per counter, under a key that is never reused: the views since
  * the number was created. In the durable store the counter itself, and one item ({@link
@@ -56,8 +56,8 @@ import org.jspecify.annotations.Nullable;
  *      key, not yet filled; if the old one was filled, add M to lossMax. If another process was
  *      faster: go to 2.
  *   4. add the new number, 0, to the cache; then mark the item as filled, by cas. Go to 1.
- *   5. A process that finds an item that is not filled waits until it is, and after a second does
- *      3.
+ *   5. A process that finds an item that is not filled waits until it is, and after a second
+ *      executes step 3.
  *   6. If the number is M or more beyond flushed: flush before answering.
  *
  * Protocol of a reader. The number, with base and lossMax. If the cache is unavailable: read the
@@ -71,12 +71,12 @@ import org.jspecify.annotations.Nullable;
  *      added.
  *   3. Add that to flushed, by cas.
  *
- * Why it is right. A number is created once, by one add of one process: a late add creates a number
- * under a key that is no longer read. A view is an incr, so races lose none. Flushed and unflushed
- * views are separated by the id, since from each point at most one add is applied; so a flush may
- * be repeated, concurrent or late. A view that was answered is within M of the counter, by step 6,
- * so a number that is lost takes at most M answered views with it, and lossMax grows by M before a
- * new number becomes visible. So at every moment
+ * Why it is correct. A number is created once, by one add of one process: a late add creates a
+ * number under a key that is no longer read. A view is an incr, so races lose none. Flushed and
+ * unflushed views are separated by the id, since from each point at most one add is applied; so a
+ * flush may be repeated, concurrent or late. A view that was answered is within M of the counter,
+ * by step 6, so a number that is lost takes at most M answered views with it, and lossMax grows by
+ * M before a new number becomes visible. So at every moment
  * base + flushed <= actual views <= base + number + lossMax.
  *
  * Assumptions. All processes use the same M. A number that the cache has lost is missing, or below
@@ -88,7 +88,7 @@ import org.jspecify.annotations.Nullable;
  *   | crash after       | stored                     | then                                     |
  *   | view 3            | an item that is not filled | 5: another takes over after a second     |
  *   | view 4, add       | a number, not filled       | 5: whoever sees it marks it as filled    |
- *   | flush 2           | the counter has it         | the next flush is a replay, and goes on  |
+ *   | flush 2           | the counter has it         | the next flush is a replay and continues |
  *   | reply to incr     | the view counted           | unknown: not repeated                    |
  *   | the cache is lost | all but M views or fewer   | 3: lossMax covers them                   |
  *
@@ -129,10 +129,10 @@ public final class CacheFirst implements DisplayCounters {
    * Counts views in {@code cache}, and flushes them to {@code counters}.
    *
    * @param durable the store of the counters, which also holds the items that describe the cache
-   * @param unflushedMax most views of a counter that are only in the cache, 1 to {@link
-   *     #UNFLUSHED_MAX}
-   * @throws IllegalArgumentException if the counters keep no request ids, or the store has no
-   *     ordered scan, or the number is outside its limits
+   * @param unflushedMax maximum number of views of a counter that are only in the cache, 1 to
+   *     {@link #UNFLUSHED_MAX}
+   * @throws IllegalArgumentException if the counters do not support request ids, or the store has
+   *     no ordered scan, or the number is outside its limits
    */
   public CacheFirst(AtomicOperations cache, Store durable, Counters counters, long unflushedMax) {
     this(cache, durable, counters, unflushedMax, Randomness.secure());
@@ -388,7 +388,7 @@ public final class CacheFirst implements DisplayCounters {
         Backoff.pause(durable.clock(), random, round);
       }
     }
-    throw new NotAppliedException(Reason.THROTTLED, "others keep coming first to " + name);
+    throw new NotAppliedException(Reason.THROTTLED, "gave up: contention on counter " + name);
   }
 
   /** Replaces a number after a miss, unless another process already has. */

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * @param token names the number in the cache; never reused
  * @param base the value of the durable counter when that number was created as 0
  * @param flushed the part of that number that was flushed to the durable counter
- * @param lossMax most views that were lost with earlier numbers
+ * @param lossMax maximum number of views that were lost with earlier numbers
  * @param filled whether that number was stored in the cache, so that a miss is a loss
  */
 record CachedCount(

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 /*
  * A DURABLE COUNTER THAT IS SHOWN FROM A CACHE
  *
- * Problem. No view may be lost, and more are shown than the database can serve reads.
+ * Problem. No view may be lost, and the value is shown more often than the database can serve
+ * reads.
  *
  * Stored. The durable counter; and in the cache, per counter, a text with a reading and the time of
  * the reading: "VALUE LOW HIGH MILLIS", or "- MILLIS" if the counter was never written.
@@ -41,16 +42,16 @@ import org.jspecify.annotations.Nullable;
  *   3. The others poll the entry, with pauses; after a second they read the durable counter.
  *   4. If the cache is unavailable: read the durable counter.
  *
- * Why it is right. Only the durable counter counts. An entry is the value at its own time,
+ * Why it is correct. Only the durable counter counts. An entry is the value at its own time,
  * whichever process wrote it and however late, so it is either too old or right; a cache that loses
  * everything, or restores an old state, changes nothing. The marker only saves work: without it all
- * readers would read the database at once when an entry is too old.
+ * readers would read the database at the same time when an entry is too old.
  *
  * Assumptions. The age of a shown value may exceed the limit by the difference between the clocks
  * of the reader and of the process that rebuilt it. None about delays of writes or pauses.
  *
- * Cost. A view costs one add. A read one round trip to the cache; per counter and allowed age, one
- * read of the durable counter and four more round trips.
+ * Cost. A view costs one add. A read costs one round trip to the cache; per counter and allowed
+ * age, one read of the durable counter and four more round trips.
  *
  * Source. "Atomic operations and counters in memcached": the view counter, and rebuilding.
  */

@@ -29,7 +29,7 @@ public final class WriteBack implements AutoCloseable {
   private final Periodic running;
 
   /**
-   * Starts at once.
+   * Starts immediately.
    *
    * @param interval between two rounds, {@link #INTERVAL_MIN} to {@link #INTERVAL_MAX}
    */

@@ -78,9 +78,9 @@ import org.slf4j.LoggerFactory;
  *   passed since, every reader knows that end.
  *   Edit: store the new amount, if the hit is unchanged. Then continue as in step 3 of an add.
  *
- * Why it is right. No process changes the item of another: a hit exists or not. Count and end
- * change together, so each of two summaries is right by itself, whichever is stored; and a later
- * one is never replaced by an earlier one. The stored hits are summed up anew each time, so a hit
+ * Why it is correct. No process changes the item of another: a hit exists or not. Count and end
+ * change together, so each of two summaries is correct by itself, whichever is stored; and a later
+ * one is never replaced by an earlier one. The stored hits are summed up again each time, so a hit
  * that arrived late, or was edited, is in the next summary. A swept hit is listed in the summary
  * until it is deleted, so that it is not counted again.
  *
@@ -268,42 +268,42 @@ public final class HitLog implements Technique {
   public Optional<Reading> read(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     Seen seen = SettledRead.of(store, options.settle(), counter, () -> see(counter));
-    if (seen.behind.hits() >= options.hitsMax()) {
+    if (seen.later.hits() >= options.hitsMax()) {
       summaries.rollUpNowAndThen(counter);
     }
-    boolean isNew = seen.summary.item().isEmpty() && seen.behind.hits() == 0;
-    return isNew ? Optional.empty() : Optional.of(reading(counter, seen.summary, seen.behind));
+    boolean isNew = seen.summary.item().isEmpty() && seen.later.hits() == 0;
+    return isNew ? Optional.empty() : Optional.of(reading(counter, seen.summary, seen.later));
   }
 
-  private record Seen(HitSummary summary, Behind behind) {}
+  private record Seen(HitSummary summary, Later later) {}
 
   private Seen see(String counter) {
     HitSummary summary = HitSummary.read(store, counter, options.reads());
-    return new Seen(summary, behind(counter, summary.end()));
+    return new Seen(summary, later(counter, summary.end()));
   }
 
   /** The hits after the summary: settled ones, which every reader sees by now, and recent ones. */
-  private record Behind(Hits.Sum settled, Hits.Sum recent) {
+  private record Later(Hits.Sum settled, Hits.Sum recent) {
     long hits() {
       return settled.hits() + recent.hits();
     }
   }
 
-  private Behind behind(String counter, long end) {
+  private Later later(String counter, long end) {
     if (options.reads() == Consistency.STRONG) {
-      return new Behind(hits.sum(counter, end, Long.MAX_VALUE, options.reads()), Hits.Sum.NONE);
+      return new Later(hits.sum(counter, end, Long.MAX_VALUE, options.reads()), Hits.Sum.NONE);
     }
     long border = Math.max(end, now() - settleMillis());
     Hits.Sum settled =
         border == end ? Hits.Sum.NONE : hits.sum(counter, end, border, options.reads());
-    return new Behind(settled, hits.sum(counter, border, Long.MAX_VALUE, options.reads()));
+    return new Later(settled, hits.sum(counter, border, Long.MAX_VALUE, options.reads()));
   }
 
-  private static Reading reading(String counter, HitSummary summary, Behind behind) {
-    long settled = CounterItems.plus(counter, summary.count(), behind.settled.total(counter));
-    long low = CounterItems.plus(counter, settled, behind.recent.low());
-    long high = CounterItems.plus(counter, settled, behind.recent.high());
-    long value = CounterItems.plus(counter, low, behind.recent.high());
+  private static Reading reading(String counter, HitSummary summary, Later later) {
+    long settled = CounterItems.plus(counter, summary.count(), later.settled.total(counter));
+    long low = CounterItems.plus(counter, settled, later.recent.low());
+    long high = CounterItems.plus(counter, settled, later.recent.high());
+    long value = CounterItems.plus(counter, low, later.recent.high());
     return new Reading(value, low, high);
   }
 
@@ -312,7 +312,7 @@ public final class HitLog implements Technique {
     return items.list(prefix, after, limit, this::read);
   }
 
-  /** Returns the stored hits of {@code (after, until]}, in order of time. */
+  /** Returns the stored hits of {@code (after, until]}, ordered by time. */
   public List<Hit> hits(String counter, Instant after, Instant until) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     TreeMap<String, Long> amounts = new TreeMap<>(Key.ORDER);
@@ -343,28 +343,28 @@ public final class HitLog implements Technique {
   /**
    * The stored state of a counter.
    *
-   * @param count of the summary
-   * @param end of the summary; empty if there is none
+   * @param count the count of the summary
+   * @param end the end of the summary; empty if there is none
    * @param swept the part of {@code count} whose hits are no longer stored
    * @param stored number of stored hits, before or after the end of the summary
-   * @param behind number of hits after the summary
-   * @param sumBehind their sum
+   * @param hitsAfter number of hits after the summary
+   * @param sumAfter their sum
    */
   public record Stored(
-      long count, Optional<Instant> end, long swept, long stored, long behind, long sumBehind) {}
+      long count, Optional<Instant> end, long swept, long stored, long hitsAfter, long sumAfter) {}
 
   /** Returns the stored state of a counter, for inspection. */
   public Stored stored(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     HitSummary summary = HitSummary.read(store, counter, Consistency.STRONG);
-    Hits.Sum behind = hits.sum(counter, summary.end(), Long.MAX_VALUE, Consistency.STRONG);
+    Hits.Sum later = hits.sum(counter, summary.end(), Long.MAX_VALUE, Consistency.STRONG);
     Hits.Sum all = hits.sum(counter, -1, Long.MAX_VALUE, Consistency.STRONG);
     Optional<Instant> end =
         summary.item().isEmpty()
             ? Optional.empty()
             : Optional.of(Instant.ofEpochMilli(summary.end()));
     return new Stored(
-        summary.count(), end, summary.base(), all.hits(), behind.hits(), behind.total(counter));
+        summary.count(), end, summary.base(), all.hits(), later.hits(), later.total(counter));
   }
 
   // ---- summaries

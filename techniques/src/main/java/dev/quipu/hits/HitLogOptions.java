@@ -4,7 +4,8 @@ import dev.quipu.store.StoreDriver.Consistency;
 import java.time.Duration;
 
 /**
- * How {@link HitLog} counts. All processes that count on a store must use the same options.
+ * The options of {@link HitLog}. All processes that use the technique on one store must have the
+ * same options.
  *
  * @param reads consistency of reads: strong reads are exact, eventual ones are cheaper and return
  *     the count as it was a consistency window ago
@@ -65,7 +66,7 @@ public record HitLogOptions(Consistency reads, Duration settle, Duration window,
   }
 
   /** Returns these options with another number of hits at which a summary is made. */
-  public HitLogOptions summarisingAt(long hits) {
+  public HitLogOptions summarizingAt(long hits) {
     return new HitLogOptions(reads, settle, window, hits);
   }
 }

@@ -104,7 +104,7 @@ final class HitSummaries {
 
   /**
    * Writes a summary. If its reply is lost, it looks like the summary of another process, and is
-   * evaluated anew.
+   * evaluated again.
    */
   private boolean isWritten(Write write) {
     return IdempotentRetry.result(store, "summary", () -> store.write(write))

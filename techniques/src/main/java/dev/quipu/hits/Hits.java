@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The hits of {@link HitLog}, in order of time.
+ * The hits of {@link HitLog}, ordered by time.
  *
  * <p>Stored: a hit of 1 in {@code hits/NAME}, without fields, so that the store can count it;
  * another amount in {@code amounts/NAME}, in the field {@code value}. The sort of both is {@code

@@ -83,7 +83,7 @@ final class PendingRollUps {
     return found;
   }
 
-  /** Returns whether the entry is so old that no process counts on it any more. */
+  /** Returns whether the entry is so old that no process relies on it any more. */
   boolean isOld(Waiting waiting) {
     return waiting.item().number(AT) <= store.clock().epochMillis() - oldMillis;
   }

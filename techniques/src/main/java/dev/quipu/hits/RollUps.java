@@ -17,7 +17,7 @@ public final class RollUps implements AutoCloseable {
   private final Periodic running;
 
   /**
-   * Starts at once.
+   * Starts immediately.
    *
    * @param interval time between two rounds
    */

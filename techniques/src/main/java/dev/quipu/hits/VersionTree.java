@@ -65,19 +65,19 @@ import org.slf4j.LoggerFactory;
  *        It is the same value.
  *     3. Remove the values of this branch that the new one supersedes, except for a trail.
  *     4. If the item is full: prune, and if it is still full, begin a branch in the next item.
- *   Read: all items. The count is the root plus, for each branch, the own sum of its last value.
+ *   Read: all items. The count is the root plus, for each branch, the branch sum of its last value.
  *   Prune, by any process, at any time:
  *     1. Remove values that a later one of their branch supersedes.
  *     2. Branches end at a certain age. Once it has passed, and no write can be in flight any more,
- *        put a root that includes them all until a moment, beside the old root.
+ *        put a root that includes all of them up to a moment, in addition to the old root.
  *     3. Once a root is known to every reader, remove the values that it includes. It is known once
  *        the settle time has passed since a process noted that it found the root stored, or stored
  *        it; not since it was made, which may be much earlier.
  *
- * Why it is right. A branch is written by one process, one value after the other, and each value
+ * Why it is correct. A branch is written by one process, one value after the other, and each value
  * has the sum of all that the branch has added: seeing its last one suffices, seeing any twice is
- * harmless. Each of two roots is right by itself, and the later one wins; a process that folds sees
- * all the branches that it folds, since none of them changes any more. So order, repeats and
+ * harmless. Each of two roots is correct by itself, and the later one wins; a process that folds
+ * sees all the branches that it folds, since none of them changes any more. So order, repeats and
  * pruning do not change the count.
  *
  * Visibility. A strong read sees every acknowledged add. An eventual read returns the count as it
@@ -101,8 +101,8 @@ import org.slf4j.LoggerFactory;
  *   An add whose outcome stays unknown counts once the process adds again, at the latest.
  *
  * Cost. One round trip and one write per add, and as many to remove old values, but several at
- * once. A read costs all items of the counter. One item of SimpleDB has space for some 80 processes
- * with their trails, or 250 without; several items for several times as many.
+ * once. A read costs all items of the counter. One item of SimpleDB has space for about 80
+ * processes with their trails, or 250 without; more items have space for more processes.
  *
  * No bounds, and no request ids.
  *
@@ -311,7 +311,8 @@ public final class VersionTree implements Technique {
   }
 
   /**
-   * Removes several values at once, best effort: the rest is removed later, or by other processes.
+   * Removes several values in one call, best effort: the rest is removed later, or by other
+   * processes.
    */
   private void dropEarlier(Key key, Writer writer) {
     if (writer.earlier.size() <= 2 * options.trail()) {

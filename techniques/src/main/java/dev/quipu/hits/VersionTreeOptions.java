@@ -4,8 +4,8 @@ import dev.quipu.store.StoreDriver.Consistency;
 import java.time.Duration;
 
 /**
- * How {@link VersionTree} counts. All processes that count on a store must use the same {@code
- * settle} and {@code branchAge}.
+ * The options of {@link VersionTree}. All processes that use the technique on one store must have
+ * the same {@code settle} and {@code branchAge}.
  *
  * @param reads consistency of reads: strong reads are exact, eventual ones are cheaper and return
  *     the count as it was a consistency window ago
@@ -20,10 +20,10 @@ import java.time.Duration;
  */
 public record VersionTreeOptions(
     Consistency reads, Duration settle, Duration branchAge, int items, int trail) {
-  /** Most items of a counter. */
+  /** Maximum number of items of a counter. */
   public static final int ITEMS_MAX = 100;
 
-  /** Most earlier values of a branch that are kept. */
+  /** Maximum number of earlier values of a branch that are kept. */
   public static final int TRAIL_MAX = 50;
 
   /** Strong reads, a minute, branches of ten minutes over four items, one earlier value. */

@@ -231,7 +231,7 @@ public record VersionTrees(
   }
 
   /**
-   * Returns how many texts pruning would remove or fold.
+   * Returns the number of texts that pruning would remove or fold.
    *
    * @param horizonMillis branches that began until then may be folded
    */

@@ -60,7 +60,7 @@ public final class ClockComparison implements AutoCloseable {
     this.server = server;
   }
 
-  /** Compares at once, and then every minute until it is closed. */
+  /** Compares immediately, and then every minute until it is closed. */
   static ClockComparison start(Store store) {
     ClockComparison comparison = new ClockComparison(store, new FreshTokens().next());
     if (!LOCAL.contains(store.profile().name()) && store.profile().has(Capability.ORDERED_SCAN)) {
@@ -91,7 +91,7 @@ public final class ClockComparison implements AutoCloseable {
     Map<String, Field> time = Map.of(AT, new Field.Number(store.clock().epochMillis()));
     Key own = new Key(PARTITION, server);
     Optional<Instant> expiry = Optional.of(store.now().plus(KEPT));
-    store.pauseExpiry(true); // also read items that a wrong clock would take for expired
+    store.pauseExpiry(true); // also read items that a wrong clock would consider expired
     store.write(new Write.Put(own, time, expiry, Condition.always()));
     Map<String, Long> others = new HashMap<>();
     store.scanAll(Scan.all(PARTITION), page -> put(page, others));

@@ -93,7 +93,7 @@ final class ExpiryLayer extends Layer {
    * Writes as if expired items were missing. The driver evaluates conditions as if they were not
    * expired, so a write that meets an expired item is sent again in the form that replaces exactly
    * that item. If the item is gone by then, removed or replaced by another client, the write is
-   * evaluated anew: otherwise a condition that failed on a missing item would look like one that
+   * evaluated again: otherwise a condition that failed on a missing item would look like one that
    * failed on an existing item.
    */
   private WriteResult replacingExpired(

@@ -12,7 +12,7 @@ import java.util.random.RandomGenerator;
  * When a call is retried, and when it is given up: exponential backoff with jitter from half to the
  * full pause, so that callers that failed together do not retry together.
  *
- * @param attemptsMax most attempts
+ * @param attemptsMax maximum number of attempts
  * @param pauseMin longest pause before the second attempt
  * @param pauseMax longest pause
  * @param deadline time after which no further attempt begins

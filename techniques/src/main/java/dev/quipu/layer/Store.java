@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * {@link ExpiryLayer}, {@link RetryLayer}.
  */
 public final class Store {
-  /** Most tokens in one call of {@link #addTokens} or {@link #dropTokens}. */
+  /** Maximum number of tokens in one call of {@link #addTokens} or {@link #dropTokens}. */
   public static final int TOKENS_MAX = 100;
 
   private final StoreProfile profile;
@@ -179,7 +179,7 @@ public final class Store {
     return barrier.removeExpired(now().minus(ago), itemsMax);
   }
 
-  /** Returns the layer that holds back writes, and knows why the store rejects them. */
+  /** Returns the layer that rejects writes, and records why the store itself rejects them. */
   WriteBarrier barrier() {
     return barrier;
   }

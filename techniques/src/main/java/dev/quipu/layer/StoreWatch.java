@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * endanger writes. It rejects writes while acknowledged writes could be lost silently and the user
  * did not accept that by {@code durability=store}, and until the store could be checked. While the
  * store itself rejects writes, their errors name the setting and the remedy. Findings stay valid
- * for {@link #VALID} if the store does not answer a later check.
+ * for {@link #VALID} if the store does not respond to a later check.
  */
 public final class StoreWatch implements AutoCloseable {
   /** Time between two checks. */
@@ -50,7 +50,7 @@ public final class StoreWatch implements AutoCloseable {
       if (!e.reason().isTemporary()) {
         throw e;
       }
-      stop("settings of store %s are not yet known: %s", e);
+      stop("settings of store %s are still unknown: %s", e);
     }
     this.running = new Periodic("quipu-store-watch", INTERVAL, this::checkAgain);
   }
@@ -76,20 +76,20 @@ public final class StoreWatch implements AutoCloseable {
   }
 
   /**
-   * No answer is no setting: writes go on if they did, and those of a store that is away say so by
-   * themselves.
+   * A failed check reveals no setting: the decision about writes stays, and writes to an
+   * unreachable store fail anyway.
    */
   private void unanswered(QuipuException e) {
     store.barrier().noteRejecting(Optional.empty()); // unknown now
     LOGGER.warn(
-        "Store did not answer about its settings; will retry: store={} reason={}",
+        "Store did not report its settings; will retry: store={} reason={}",
         store.profile().name(),
         e.getMessage());
     boolean wasSafe = store.barrier().stoppedBy().isEmpty();
     if (!wasSafe) {
-      stop("the settings of store %s are not known now, and writes stay rejected: %s", e);
+      stop("the settings of store %s are currently unknown; writes stay rejected: %s", e);
     } else if (store.clock().nanoTime() - answeredNanos > VALID.toNanos()) {
-      stop("the settings of store %s were not known for " + VALID.toSeconds() + " s: %s", e);
+      stop("the settings of store %s were unknown for " + VALID.toSeconds() + " s: %s", e);
     }
   }
 
@@ -129,8 +129,8 @@ public final class StoreWatch implements AutoCloseable {
       store
           .barrier()
           .stop(
-              ("store %s can lose acknowledged writes: %s. Change that, or accept it by"
-                      + " durability=store in the store's URI")
+              ("store %s can lose acknowledged writes: %s. Change the setting, or"
+                      + " accept it with durability=store in the store's URI")
                   .formatted(name, losing));
     }
   }

@@ -26,7 +26,7 @@ public final class Sweeper implements AutoCloseable {
   private final ClockComparison clocks;
   private final Periodic running;
 
-  /** Starts sweeping at once. */
+  /** Starts sweeping immediately. */
   public Sweeper(Store store) {
     this.store = store;
     this.clocks = ClockComparison.start(store);

@@ -44,11 +44,11 @@ import java.util.random.RandomGenerator;
  *   5. Write protected data: each protected item stores the highest token that wrote to it. A write
  *      is by cas, and rejected if the item has a higher token.
  *
- * Why it is right. Every change is a cas on the item that was read, so of two contenders one gets
+ * Why it is correct. Every change is a cas on the item that was read, so of two contenders one gets
  * the lock. Leases are judged by each process's clock: while clocks differ by less than the rest of
- * a lease, two processes never hold the lock at once. A holder that was paused for longer wrongly
- * believes that it still holds it; but the next holder has a higher token, and from its first write
- * on the writes of the paused one are rejected.
+ * a lease, two processes never hold the lock at the same time. A holder that was paused for longer
+ * wrongly believes that it still holds it; but the next holder has a higher token, and from its
+ * first write on the writes of the paused one are rejected.
  *
  * Limits. A holder that has not written yet does not block a paused holder's write before its own.
  * A store that evicts items (memcached, when it is full) releases the lock early; the token then
@@ -109,7 +109,7 @@ public final class Locks {
    * @param name 1 to {@link Limits#NAME_BYTES_MAX} bytes of UTF-8
    * @param lease how long it is held unless renewed; above 0, at most {@link #LEASE_MAX}
    * @return empty if another holder has it
-   * @throws QuipuException if the store did not answer
+   * @throws QuipuException if the store did not respond
    */
   public Optional<Lease> acquire(String name, Duration lease) {
     Key key = key(name);

@@ -40,10 +40,10 @@ import java.util.Optional;
  * seen after the first reading may or may not have been seen before: it counts only for the upper
  * bound.
  *
- * Why it is right. A client has one item, whose expiry only ever grows: it exists exactly from the
- * first hit until the window after the last hit is over, even if an earlier write arrives later. A
- * scan of several pages counts each client that is online throughout, and none twice, since an item
- * never moves.
+ * Why it is correct. A client has one item, whose expiry only ever grows: it exists exactly from
+ * the first hit until the window after the last hit is over, even if an earlier write arrives
+ * later. A scan of several pages counts each client that is online throughout, and none twice,
+ * since an item never moves.
  *
  * Assumptions. None about the delay of writes or pauses of processes. A reader that is paused for
  * as long as the window has no interval left, and reports an incomplete result.

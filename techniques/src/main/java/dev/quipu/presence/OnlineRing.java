@@ -47,11 +47,11 @@ import java.util.stream.LongStream;
  * still being filled. If that took longer than half a bucket, retry; the third time, the result is
  * incomplete.
  *
- * Why it is right. A session is counted at most once in any N buckets, and only if it was seen: so
- * the sum is never above the actual number of sessions seen in these N buckets. It is below where a
- * session was seen, but had been counted less than N buckets earlier, before the window: so the
- * shortfall is at most the count of the N - 1 buckets before the window, plus the uncertainties. A
- * session that is seen in every bucket is counted in every window.
+ * Why it is correct. A session is counted at most once in any N buckets, and only if it was seen:
+ * so the sum is never above the actual number of sessions seen in these N buckets. It is below
+ * where a session was seen, but had been counted less than N buckets earlier, before the window: so
+ * the shortfall is at most the count of the N - 1 buckets before the window, plus the
+ * uncertainties. A session that is seen in every bucket is counted in every window.
  *   With a single bucket (two keys: one is filled, one is shown) nothing precedes the window, so
  *   the number is exact; but for a window that ended up to N minutes ago. More buckets follow
  *   sooner and more smoothly.

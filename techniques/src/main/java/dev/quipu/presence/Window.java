@@ -18,7 +18,7 @@ public record Window(Duration length, Duration resolution) {
   /** Shortest bucket: the expiry of stores has a resolution of a second. */
   public static final Duration RESOLUTION_MIN = Duration.ofSeconds(1);
 
-  /** Most buckets. */
+  /** Maximum number of buckets. */
   public static final int BUCKETS_MAX = 60;
 
   /** Five minutes, a bucket per minute. Depends on the limits, so it is declared after them. */

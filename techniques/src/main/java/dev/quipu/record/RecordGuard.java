@@ -24,30 +24,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * Two processes that count on one store by different techniques, or within different bounds, each
- * keep their own guarantees and break those of the other. So the store itself holds the description
- * of how it is counted on, in one item, the record. A process reads it before its first write, and
- * again every INTERVAL. It writes only until LEASE after it began to read a matching record.
+ * Two processes that use one store with different techniques, or within different bounds, each
+ * maintain their own guarantees and violate those of the other. So the store itself contains the
+ * configuration of its counters, in one item, the record. A process reads it before its first
+ * write, and again every INTERVAL. It writes only until LEASE after it began to read a matching
+ * record.
  *
  * Protocol
  *   1. Read the record. If it exists, compare: continue, or stop writing.
- *   2. If it is missing, and the store holds counters, stop: unknown how they were counted.
- *   3. Else write the record if it is still missing, and read it again: of two processes that start
- *      at once, one wrote it, and the other compares.
+ *   2. If it is missing, and the store has counters, stop: their configuration is unknown.
+ *   3. Else write the record if it is still missing, and read it again: if two processes start at
+ *      the same time, one writes it, and the other compares.
  *   Over regions, 2 also queries the replica of each other region, before and after 3: the record
  *   is replicated like any item, with a delay. A replica gets its first record only if another has
- *   an equal one, or if all of them answer that they have none.
+ *   an equal one, or if all of them respond that they have none.
  *
  * To change the record while processes may run, adopt() replaces it by one that matches none, waits
  * until every lease and all writes sent under it have ended, and then writes the new record. If it
- * dies in between, nothing is written to the store until it is repeated.
+ * crashes in between, nothing is written to the store until it is repeated.
  *
  * | crash, loss | then |
  * |---|---|
  * | before or after the record is written | the next start compares, or writes it |
  * | the record cannot be read for LEASE | writes are rejected, not applied, until it can |
  * | the store loses all its data | it is empty: the record is written again, and that is logged |
- * | the record alone is lost | writes are rejected: the store holds counters and no record |
+ * | only the record is lost | writes are rejected: the store has counters but no record |
  *
  * Not covered: a write that is in flight for longer than PATIENCE when its lease ends; a machine
  * that is suspended while its monotonic clock stands still; a store without scans (memcached),
@@ -183,8 +184,8 @@ public final class RecordGuard implements AutoCloseable {
   private Optional<String> withoutRecord() {
     if (CounterItems.areIn(store)) {
       return Optional.of(
-          "the store holds counters but no record of how they are counted. If this process is"
-              + " configured like those that counted so far, run: "
+          "the store has counters but no record of their configuration. If this process is"
+              + " configured like those that wrote them, run: "
               + adopt);
     }
     return elsewhere();
@@ -222,7 +223,7 @@ public final class RecordGuard implements AutoCloseable {
     }
     String remedy =
         record.dropsBounds(found)
-            ? ". To adopt the options of this process would drop the bounds of the record"
+            ? ". Adopting the options of this process would drop the bounds of the record"
             : "; or, if that is wrong, stop all servers of the store and run: " + adopt;
     return Optional.of(
         "configuration of this process differs from the record of %s: %s. Start it with the values of"
@@ -297,8 +298,8 @@ public final class RecordGuard implements AutoCloseable {
   }
 
   /**
-   * Sets the record of a store, whatever it holds. If it replaces another, this waits until no
-   * process writes under that: {@link #LEASE} and {@link #PATIENCE}.
+   * Sets the record of a store, whether or not it has another one. If it replaces another, this
+   * waits until no process writes under that: {@link #LEASE} and {@link #PATIENCE}.
    *
    * @return the replaced record, as text; empty if there was none
    * @throws QuipuException if it failed, or its outcome is unknown: repeat it

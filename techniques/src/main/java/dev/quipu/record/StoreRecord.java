@@ -21,9 +21,8 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * The configuration that all processes counting on one store must share, and that does not change
- * while they run. Stored in the store itself, {@code store-record}, {@code record}; see {@link
- * RecordGuard}.
+ * The configuration that all processes on one store must share, and that does not change while they
+ * run. Stored in the store itself, {@code store-record}, {@code record}; see {@link RecordGuard}.
  *
  * @param technique its name
  * @param window how long request ids are remembered; empty if the technique has no window
@@ -132,7 +131,7 @@ public record StoreRecord(
   /** Returns the options that match a record, as shown in a message. */
   static String options(Item found) {
     if (text(found, "technique").equals(REGIONAL)) {
-      return ""; // its topology says that
+      return ""; // its topology has them
     }
     StringBuilder options = new StringBuilder(" (");
     for (String name : List.of("technique", WINDOW, SHARDS, "floor", "ceiling")) {

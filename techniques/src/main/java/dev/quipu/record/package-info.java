@@ -1,4 +1,4 @@
-/** The record of how a store is counted on, which decides who may write. */
+/** The record of the configuration of a store, which determines which processes may write. */
 @NullMarked
 package dev.quipu.record;
 

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Renews the lease of the own region, and logs when it cannot. */
+/** Renews the lease of the local region, and logs when it cannot. */
 public final class LeaseKeeper implements AutoCloseable {
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
   private static final Logger LOGGER = LoggerFactory.getLogger(LeaseKeeper.class);

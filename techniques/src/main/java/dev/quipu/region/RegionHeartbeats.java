@@ -38,9 +38,9 @@ final class RegionHeartbeats {
   }
 
   /**
-   * Marks another region whose replica lacks a beat that the own one knew before.
+   * Marks another region whose replica lacks a beat that the local replica knew before.
    *
-   * @param knownHere records of the own replica before the others were read
+   * @param knownHere records of the local replica before the others were read
    */
   void noticeSetBack(String region, RegionRecords knownHere, Map<String, RegionRecords> seen) {
     RegionRecords there = seen.get(region);
@@ -54,7 +54,7 @@ final class RegionHeartbeats {
   private static String setBack(String region, Beat beat, RegionRecords knows) {
     return "replica of region %s was restored from a backup: it has %d renewals, and region %s"
             .formatted(region, beat.number(), knows.place())
-        + " knows %d; retire it, and let it return under another name"
+        + " knows %d; retire it, and add it again under another name"
             .formatted(knows.beat(region).number());
   }
 
@@ -75,11 +75,11 @@ final class RegionHeartbeats {
   }
 
   /**
-   * Counts a beat in the own replica before others know it: none of them may know more beats. A
+   * Counts a beat in the local replica before others know it: none of them may know more beats. A
    * delayed write has no effect, so that it cannot hide a restore from a backup.
    *
    * @param seen the records of all regions that answer
-   * @param end creates the exception if the own region must no longer count, from the reason
+   * @param end creates the exception if the local region must no longer count, from the reason
    */
   Beat next(Map<String, RegionRecords> seen, Function<String, QuipuException> end) {
     Store here = regions.here();
@@ -119,7 +119,9 @@ final class RegionHeartbeats {
         Reason.THROTTLED, "gave up after %d attempts: beats of %s".formatted(ROUNDS_MAX, own));
   }
 
-  /** Returns why the own region must no longer count, if its replica was restored from a backup. */
+  /**
+   * Returns why the local region must no longer count, if its replica was restored from a backup.
+   */
   private Optional<String> whySetBack(
       Beat before, Optional<Item> found, Map<String, RegionRecords> seen) {
     String own = regions.own();
@@ -136,7 +138,7 @@ final class RegionHeartbeats {
         ? Optional.of(
             "replica of region %s was restored from a backup: it has %d renewals, and had %d"
                     .formatted(own, beat.number(), before.number())
-                + "; retire it, and let it return under another name")
+                + "; retire it, and add it again under another name")
         : Optional.empty();
   }
 

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * replica; a region that they cannot reach stops by itself when its lease ends, and only then may
  * it be retired. Thread-safe.
  *
- * <p>Each renewal is a beat, which is counted in the own replica first, and then in those of all
+ * <p>Each renewal is a beat, which is counted in the local replica first, and then in those of all
  * others. A replica that has fewer beats than another knows, or a different one under the same
  * number, was restored from a backup: its region stops permanently, and no process counts that has
  * not checked this within {@link #BEATS_UNCHECKED} beats. Adds between the restore and its
@@ -141,11 +141,11 @@ public final class RegionLeases {
   }
 
   /**
-   * A region as the own one knows it.
+   * A region as the local region knows it.
    *
    * @param answers whether its replica answers
-   * @param confirmedUntil the end of the lease that the own replica confirmed; for the own region,
-   *     that all others that answer confirmed; empty if none
+   * @param confirmedUntil the end of the lease that the local replica confirmed; for the local
+   *     region, that all others that answer confirmed; empty if none
    * @param successor the region that took over its rights, if it is retired
    * @param ended why it must no longer count, if its replica is known to be restored from a backup
    */
@@ -156,7 +156,7 @@ public final class RegionLeases {
       Optional<String> successor,
       Optional<String> ended) {}
 
-  /** Returns all regions, in order of name. */
+  /** Returns all regions, ordered by name. */
   public List<Status> status() {
     SortedMap<String, RegionRecords> seen = retirements.exchange();
     List<Retirement> decided = RegionRetirements.decided(seen);
@@ -188,7 +188,7 @@ public final class RegionLeases {
   }
 
   /**
-   * What the own replica knows of the regions.
+   * What the local replica knows about the regions.
    *
    * @param retired in their order, without decisions that no region is
    * @param ended not retired, but restored from a backup: their records are not reliable
@@ -297,7 +297,7 @@ public final class RegionLeases {
     return terms.isPresent();
   }
 
-  /** Returns the regions that are not retired, as far as the own replica knows. */
+  /** Returns the regions that are not retired, as far as the local replica knows. */
   List<String> living() {
     return terms.isEmpty() ? regions.names() : retirements.living(retirements.known());
   }
@@ -328,12 +328,12 @@ public final class RegionLeases {
   }
 
   /**
-   * Renews the lease of the own region in all other replicas, and checks that no replica was
+   * Renews the lease of the local region in all other replicas, and checks that no replica was
    * restored from a backup.
    *
    * @return whether all confirmed it, except for retired regions
-   * @throws QuipuException if the own replica does not answer, or another region has a different
-   *     plan, or the own region must not count any more: it was retired, or its replica was
+   * @throws QuipuException if the local replica does not respond, or another region has a different
+   *     plan, or the local region must not count any more: it was retired, or its replica was
    *     restored from a backup
    */
   public boolean renew() {
@@ -424,7 +424,7 @@ public final class RegionLeases {
   }
 
   /**
-   * Retires a region, with the own region as its successor, unless that is already decided.
+   * Retires a region, with the local region as its successor, unless that is already decided.
    * Idempotent.
    *
    * @throws IllegalStateException if it must not be retired: it answers, its lease has not ended,
@@ -478,7 +478,7 @@ public final class RegionLeases {
    * Distributes all retirements to all remaining regions.
    *
    * @return those retirements
-   * @throws QuipuException if one of the regions does not answer
+   * @throws QuipuException if one of the regions does not respond
    */
   List<Retirement> publish() {
     retirements.exchange();

@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How {@link RegionalCounters} count; the same bounds in all regions.
+ * The options of {@link RegionalCounters}; the bounds are the same in all regions.
  *
  * @param bounds of every counter's sum over all regions; they include 0
  * @param cells number of items over which each region divides a counter, 1 to {@link #CELLS_MAX}
  * @param keep retention of request ids; empty for unlimited
  */
 public record RegionOptions(Bounds bounds, int cells, Optional<Duration> keep) {
-  /** Most items over which a region divides a counter. */
+  /** Maximum number of items over which a region divides a counter. */
   public static final int CELLS_MAX = 64;
 
   /** Greatest distance of a bound from 0: the sum of all rights must fit into 64 bits. */

@@ -78,10 +78,10 @@ record RegionPlan(List<String> initial, Bounds bounds) {
   }
 
   /**
-   * Ensures that all regions have this plan: of two plans, the one that is first in the first
-   * region wins.
+   * Ensures that all regions have this plan: if there are two plans, the one recorded first in the
+   * first region wins.
    *
-   * @throws QuipuException if a region has a different one, or does not answer while the own
+   * @throws QuipuException if a region has a different one, or does not respond while the local
    *     replica has none yet
    */
   void requireAgreed(Regions regions, RegionLeases leases) {
@@ -95,7 +95,7 @@ record RegionPlan(List<String> initial, Bounds bounds) {
           && !recorded(regions.here(), regions.own()).equals(text())) {
         throw new NotAppliedException(
             Reason.UNAVAILABLE,
-            "region %s does not answer; unknown whether it has the same plan of bounds"
+            "region %s does not respond; unknown whether it has the same plan of bounds"
                 .formatted(place));
       }
     }

@@ -128,7 +128,7 @@ record RegionRecords(String place, SortedMap<String, Item> leases, SortedMap<Int
     return lease(place).map(item -> item.number(AT)).orElse(0L);
   }
 
-  /** Returns why the region must not count, whatever its lease; empty if it may. */
+  /** Returns why the region must not count, regardless of its lease; empty if it may. */
   Optional<String> ended(String region) {
     return lease(region).flatMap(item -> item.text(ENDED));
   }

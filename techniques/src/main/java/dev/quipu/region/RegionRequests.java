@@ -32,8 +32,8 @@ final class RegionRequests {
   }
 
   /**
-   * Returns the marker of a request of another region, if the own replica has it, or if that region
-   * was retired.
+   * Returns the marker of a request of another region, if the local replica has it, or if that
+   * region was retired.
    *
    * @throws QuipuException with an unknown outcome if that region was retired and no remaining
    *     region has the marker: it may have been lost, while the sum that includes the request
@@ -56,7 +56,7 @@ final class RegionRequests {
       if (found.isEmpty()) {
         throw new OutcomeUnknownException(
             Reason.UNAVAILABLE,
-            "region %s does not answer and may know request %s".formatted(place, id),
+            "region %s does not respond and may know request %s".formatted(place, id),
             null);
       }
       if (found.get().isPresent()) {

@@ -63,14 +63,14 @@ final class RegionRetirements {
     this.random = random;
   }
 
-  /** Returns the retirements that the own replica knows. */
+  /** Returns the retirements that the local replica knows. */
   List<Retirement> known() {
     return RegionRecords.read(regions.here(), regions.own()).decided();
   }
 
   /**
    * Reads the records of all remaining regions, and copies to each the records that only others
-   * know. Regions that do not answer are missing from the result.
+   * know. Regions that do not respond are missing from the result.
    */
   SortedMap<String, RegionRecords> exchange() {
     SortedMap<String, RegionRecords> seen = new TreeMap<>();
@@ -140,7 +140,7 @@ final class RegionRetirements {
   }
 
   /**
-   * Retires a region, with the own region as its successor, unless that is already decided.
+   * Retires a region, with the local region as its successor, unless that is already decided.
    * Idempotent.
    *
    * @param destroyed regions whose replicas are permanently lost according to an operator: they are
@@ -162,7 +162,7 @@ final class RegionRetirements {
       boolean isSetBack = seen.values().stream().anyMatch(each -> each.ended(lost).isPresent());
       if (seen.containsKey(lost) && !isSetBack) {
         throw new IllegalStateException(
-            "region %s is alive; only a region that does not answer can be retired"
+            "region %s is alive; only a region that does not respond can be retired"
                 .formatted(lost));
       }
       int number = next(decided);
@@ -172,12 +172,12 @@ final class RegionRetirements {
       long until = checkTime(lost, seen, voters, slackMillis);
       decide(number, own, until, voters, seen);
     }
-    throw new IllegalStateException("gave up: contention of retirements with that of " + lost);
+    throw new IllegalStateException("gave up: contention with the retirement of " + lost);
   }
 
   /**
    * Returns the lowest number whose decision is unknown. Later ones may be known already, and this
-   * one only to regions that do not answer: it may be the retirement of the own region.
+   * one only to regions that do not respond: it may be the retirement of the local region.
    */
   private static int next(List<Retirement> decided) {
     int number = 1;
@@ -199,9 +199,9 @@ final class RegionRetirements {
   }
 
   /**
-   * Checks that the lease that the own region last confirmed has ended, by the clocks of a quorum:
-   * the lost region counts only while all have confirmed it, and the own region will not confirm it
-   * again.
+   * Checks that the lease that the local region last confirmed has ended, by the clocks of a
+   * quorum: the lost region counts only while all have confirmed it, and the local region will not
+   * confirm it again.
    */
   private long checkTime(
       String lost, Map<String, RegionRecords> seen, List<String> voters, long slackMillis) {
@@ -233,7 +233,7 @@ final class RegionRetirements {
       throw new IllegalStateException(
           "lease of region %s ends at %s, and it may count until then; it may be"
                   .formatted(lost, time(until))
-              + " retired %d ms later by the clocks of most regions%s"
+              + " retired %d ms later by the clocks of a majority of regions%s"
                   .formatted(slackMillis, clocks)
               + silent(seen, voters));
     }
@@ -372,7 +372,7 @@ final class RegionRetirements {
         : Optional.empty();
   }
 
-  /** Collects votes of a quorum; the own place first, whose vote ends the lease. */
+  /** Collects votes of a quorum; the local place first, whose vote ends the lease. */
   private boolean isAccepted(
       int number,
       String ballot,
@@ -436,6 +436,6 @@ final class RegionRetirements {
   /** Returns the exception for a region that must answer but does not. */
   static QuipuException silent(String region) {
     return new NotAppliedException(
-        Reason.UNAVAILABLE, "region %s does not answer".formatted(region));
+        Reason.UNAVAILABLE, "region %s does not respond".formatted(region));
   }
 }

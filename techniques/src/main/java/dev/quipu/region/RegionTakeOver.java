@@ -50,7 +50,7 @@ final class RegionTakeOver {
   /**
    * Takes over all known counters.
    *
-   * @throws QuipuException if a remaining region does not answer
+   * @throws QuipuException if a remaining region does not respond
    */
   Map<String, TakenOver> takeOverAll() {
     List<Retirement> retired = leases.publish();
@@ -71,7 +71,7 @@ final class RegionTakeOver {
   /**
    * Takes over one counter, if a region was retired.
    *
-   * @throws QuipuException if a remaining region does not answer
+   * @throws QuipuException if a remaining region does not respond
    */
   void takeOver(String counter) {
     List<Retirement> retired = leases.publish();
@@ -124,7 +124,7 @@ final class RegionTakeOver {
       List<Write> batch = batch(counter, last, retired, living);
       IdempotentRetry.result(
           regions.replica(last.successor()),
-          "what retired regions had of " + counter,
+          "the take-over of counter " + counter,
           () -> through(last.successor(), store -> store.writeAll(batch, null)));
     }
     throw new NotAppliedException(

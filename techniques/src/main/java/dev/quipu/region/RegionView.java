@@ -26,8 +26,8 @@ import java.util.TreeSet;
  * @param standing which regions are retired, or restored from a backup
  * @param before rows of each region that answered
  * @param after rows of the same regions at the second read
- * @param copies rows in the own replica of regions that did not answer or are not reliable, and of
- *     retired ones whose sums are not recorded yet: out of date
+ * @param copies rows in the local replica of regions that did not respond or are not reliable, and
+ *     of retired ones whose sums are not recorded yet: out of date
  * @param frozen the recorded sums of retired regions
  */
 record RegionView(
@@ -121,7 +121,7 @@ record RegionView(
     return before.equals(after);
   }
 
-  /** Returns the regions that are not retired, and did not answer or are not reliable. */
+  /** Returns the regions that are not retired, and did not respond or are not reliable. */
   List<String> silent() {
     return copies.keySet().stream().filter(name -> !standing.lost().contains(name)).toList();
   }
@@ -210,9 +210,9 @@ record RegionView(
   }
 
   /**
-   * Returns the reading with regions that do not answer: the distance of the counter from its floor
-   * is the sum of all rights to lower it, and regions that do not answer cannot have used those
-   * that the others hold; the ceiling likewise.
+   * Returns the reading with regions that do not respond: the distance of the counter from its
+   * floor is the sum of all rights to lower it, and regions that do not respond cannot have used
+   * those that the others hold; the same applies to the ceiling.
    */
   private Reading unsure(Bounds bounds, BigInteger value) {
     List<Uncertainty> uncertainties = new ArrayList<>();
@@ -235,7 +235,7 @@ record RegionView(
             .atZero(bounds)
             .map(any -> CounterItems.narrow(big(bounds.ceiling()).subtract(certain(Right.RAISE))))
             .orElse(Long.MAX_VALUE);
-    return low == high // regions that do not answer hold no usable rights
+    return low == high // regions that do not respond hold no usable rights
         ? Reading.exact(low)
         : new Reading(
             Math.clamp(CounterItems.narrow(value), Math.min(low, high), high),

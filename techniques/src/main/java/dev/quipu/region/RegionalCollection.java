@@ -50,36 +50,37 @@ import java.util.random.RandomGenerator;
  * exact where every write is replicated everywhere. But merging old changes into a sum, for cheaper
  * reads, writes a sum and deletes changes, which reach other regions at different times: a reader
  * there sees a change twice, or not at all. And if two regions merge the same change, it counts
- * twice for good.
+ * twice permanently.
  *
  * Stored. As by item-collection: change/ID for each change, written by the region that receives it.
  * And for each region that ever merged: merged/REGION, written only in that region's replica:
  * value, the sum of its merged changes; folded, the ids of its last merge; step; fence.
  *
  * Protocol.
- *   Add: store the change in the own replica, if there is none. A repeat in another region stores
+ *   Add: store the change in the local replica, if there is none. A repeat in another region stores
  *     the same change: it counts once.
  *   Local read: all merged sums and all changes, except those that a sum lists as folded. Global
  *     read: the same over all replicas together, with the newest of each sum.
- *   Merge, in one region at a time, which holds a lease; a region that does not answer stops it.
+ *   Merge, in one region at a time, which holds a lease; a region that does not respond stops it.
  *     1. Write the fencing token of the lease to the sum of every region, in its replica. Read all;
  *        stop if one has a later token. A sum is replaced only if it is unchanged since.
  *     2. If some sum lists folded changes: once that sum has reached all replicas, delete them;
  *        once they are gone from all replicas, empty the list. Until then: stop, until the next
  *        call.
- *     3. Select old changes that are in all replicas, and in one write add them to the own sum and
- *        list them as folded.
+ *     3. Select old changes that are in all replicas, and in one write add them to the local sum
+ *        and list them as folded.
  *
- * Why it is right. A reader that has the sum skips the changes that it lists, and one that has not
- * has the changes: they are deleted only when all replicas have the sum, and unlisted only when
- * none has the changes. So replication of a merge does not change what any region reads: merging
- * adds no inaccuracy. A local read lacks only changes that have not arrived. A change that is in
- * all replicas is in no sum, since the region that merged it deleted it; so it is merged once.
+ * Why it is correct. A reader that has the sum skips the changes that it lists; a reader without
+ * the sum has the changes: they are deleted only when all replicas have the sum, and unlisted only
+ * when none has the changes. So replication of a merge does not change what any region reads:
+ * merging adds no inaccuracy. A local read lacks only changes that have not arrived. A change that
+ * is in all replicas is in no sum, since the region that merged it deleted it; so it is merged
+ * once.
  *
  * Crash table.
  *   | crash after      | stored                     | then                          |
  *   | the add's reply  | the change                 | a repeat finds or stores it   |
- *   | 1                | a fencing token            | the next merge has a higher   |
+ *   | 1                | a fencing token            | a later merge has a higher one |
  *   | 3                | a sum, and folded changes  | the next merge does step 2    |
  *   A repeat that arrives after its change was merged counts AGAIN: merge only changes that are
  *   older than any repeat. The same id with different amounts in two partitioned regions ends as
@@ -138,7 +139,7 @@ public final class RegionalCollection implements Technique {
   }
 
   /**
-   * Adds exactly once, in the own region.
+   * Adds exactly once, in the local region.
    *
    * @throws UnsupportedOperationException if {@code add} has bounds
    */
@@ -148,7 +149,7 @@ public final class RegionalCollection implements Technique {
   }
 
   /**
-   * Returns the sum of the changes that have reached the own region, clamped to 64 bits; empty if
+   * Returns the sum of the changes that have reached the local region, clamped to 64 bits; empty if
    * there are none. Does not contact other regions.
    */
   public Optional<Long> readHere(String counter) {
@@ -159,7 +160,7 @@ public final class RegionalCollection implements Technique {
 
   /**
    * Returns the sum of the changes of all regions: exact if all answer and nothing is added
-   * concurrently. With a region that does not answer there is no limit to its uncounted changes.
+   * concurrently. With a region that does not respond there is no limit to its uncounted changes.
    */
   @Override
   public Optional<Reading> read(String counter) {
@@ -256,7 +257,7 @@ public final class RegionalCollection implements Technique {
    *
    * @param window minimum age of merged changes: longer than any repeat may take
    * @return the number of changes that this call merged
-   * @throws QuipuException if a region does not answer: merging waits for it
+   * @throws QuipuException if a region does not respond: merging waits for it
    */
   public int merge(String counter, Duration window) {
     Regions.checkCounter(counter);
@@ -307,7 +308,7 @@ public final class RegionalCollection implements Technique {
 
   private static QuipuException isSilent(List<String> silent) {
     return new NotAppliedException(
-        Reason.UNAVAILABLE, "merging waits for regions that do not answer: " + silent);
+        Reason.UNAVAILABLE, "merging waits for regions that do not respond: " + silent);
   }
 
   private static boolean fence(Store store, Key sum, long fence) {
@@ -407,7 +408,7 @@ public final class RegionalCollection implements Technique {
   /**
    * Returns whether any region has the request.
    *
-   * @throws QuipuException if none has, and one does not answer
+   * @throws QuipuException if none has, and one does not respond
    */
   @Override
   public RequestOutcome outcome(String counter, RequestId id) {
@@ -423,7 +424,7 @@ public final class RegionalCollection implements Technique {
     }
     if (!silent.isEmpty()) {
       throw new NotAppliedException(
-          Reason.UNAVAILABLE, "these regions do not answer, and one may have it: " + silent);
+          Reason.UNAVAILABLE, "these regions do not respond, and one may have it: " + silent);
     }
     return new RequestOutcome.NotSeen();
   }

@@ -57,7 +57,7 @@ import java.util.random.RandomGenerator;
  *   request/ID the amount of a request; one for each request that was first sent to this region
  *   left/N     of the retirement N, whose successor this region is: up and down of the retired
  *              region, as far as known, and the rights that were taken over
- * The counter is the sum of all up less that of all down. The initial regions begin with even
+ * The counter is the sum of all up minus the sum of all down. The initial regions begin with even
  * shares of the bounds. Sums that only grow have a second field for what exceeds 62 bits.
  *
  * Protocol.
@@ -73,15 +73,15 @@ import java.util.random.RandomGenerator;
  *        b. Others have enough: from the one with most, take from its cells and add to its gave, in
  *           one batch in its replica. Go to 4a.
  *        c. No region has enough, all answered, and nothing changed between the reads: rejected.
- *        d. The same, but some region does not answer: rejected, as held elsewhere.
+ *        d. The same, but some region does not respond: rejected, as held elsewhere.
  *   Read: read all regions twice. If nothing changed, that is the value. The changes determine the
- *   width of low..high. With regions that do not answer: the distance of the counter from its floor
- *   is the sum of all rights to lower it, and those that the others hold are unused; the ceiling
- *   likewise.
+ *   width of low..high. With regions that do not respond: the distance of the counter from its
+ *   floor is the sum of all rights to lower it, and those that the others hold are unused; the same
+ *   applies to the ceiling.
  *   Cancel, outcome: the marker, in the region that the id begins with.
  *   Before anything is counted, all regions agree on a plan: the initial regions, and the bounds.
  *
- * Why it is right. The rights to lower, in cells and in flight, always equal the distance of the
+ * Why it is correct. The rights to lower, in cells and in flight, always equal the distance of the
  * counter from its floor: every add and every transfer preserves that, in one batch. A region uses
  * only rights in its own replica, where batches are atomic and reads strong. Replicated rows of
  * other regions may be out of date: they only decide which region to contact. A transfer is
@@ -111,7 +111,7 @@ import java.util.random.RandomGenerator;
  * any region, repeated until it is done:
  *   1. Close all transfers with retired regions, in the replicas of the remaining ones: transfers
  *      in flight are conditional on another state of these items.
- *   2. Bar earlier successors that have not taken over: the last one will do it for them.
+ *   2. Block earlier successors that have not taken over: the last one will do it for them.
  *   3. Sum up the remaining rights of all retired regions: their shares, the effect of their adds
  *      as far as any replica knows them, the transfers to them, less the transfers from them, less
  *      earlier take-overs. If that is negative, they had counted that much more.
@@ -137,8 +137,8 @@ public final class RegionalCounters implements Technique {
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
           "regional",
-          "Each region counts in items of its own, within rights that it was given.",
-          "a repeat under its id counts once, in whatever region, and is answered as a repeat",
+          "Each region counts in its own items, within the rights that it holds.",
+          "a repeat under its id counts once, in any region, and is answered as a repeat",
           Set.of(
               Capability.STRONG_READ,
               Capability.NATIVE_UPDATE,
@@ -223,7 +223,7 @@ public final class RegionalCounters implements Technique {
    * @throws IllegalArgumentException if the id does not begin with a region
    * @throws UnsupportedOperationException if the bounds of {@code add} differ from those of the
    *     counters
-   * @throws QuipuException if the region that the id begins with does not answer; with an unknown
+   * @throws QuipuException if the region that the id begins with does not respond; with an unknown
    *     outcome if that region was retired and it is unknown whether it had counted the request: it
    *     never counts after that
    */
@@ -430,7 +430,7 @@ public final class RegionalCounters implements Technique {
   /**
    * Returns the outcome of a request, of any region.
    *
-   * @throws QuipuException if the region that its id begins with does not answer, and nothing was
+   * @throws QuipuException if the region that its id begins with does not respond, and nothing was
    *     replicated from there
    */
   @Override
@@ -464,7 +464,7 @@ public final class RegionalCounters implements Technique {
    *
    * @return for each counter, what the last successor took over
    * @throws IllegalStateException if the region must not be retired, or too few regions agree
-   * @throws QuipuException if a remaining region does not answer
+   * @throws QuipuException if a remaining region does not respond
    */
   public Map<String, TakenOver> retire(String region) {
     return retire(region, Set.of());
@@ -472,8 +472,8 @@ public final class RegionalCounters implements Technique {
 
   /**
    * Retires a region like {@link #retire(String)} if too many regions are lost for a majority. If a
-   * destroyed region is alive and retires this one likewise, both count without the other: bounds
-   * are broken, and one of the two must be abandoned.
+   * destroyed region is alive and retires this one in the same way, both count without the other:
+   * bounds are broken, and one of the two must be abandoned.
    *
    * @param destroyed regions whose replicas are permanently lost; they need not agree
    */
@@ -489,7 +489,7 @@ public final class RegionalCounters implements Technique {
    *
    * @throws IllegalArgumentException if there is no such region
    * @throws IllegalStateException if the region is not retired
-   * @throws QuipuException if a remaining region does not answer
+   * @throws QuipuException if a remaining region does not respond
    */
   public void acceptLoss(String region) {
     regions.replica(region); // checks that the region exists

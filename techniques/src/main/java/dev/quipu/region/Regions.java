@@ -25,12 +25,12 @@ import java.util.regex.Pattern;
  * after its replica was restored from a backup.
  */
 public final class Regions {
-  /** Most regions. */
+  /** Maximum number of regions. */
   public static final int REGIONS_MAX = 16;
 
   /**
-   * A region that did not answer is not contacted again for this time, or for as long as the failed
-   * call took, if that is longer.
+   * A region that did not respond is not contacted again for this time, or for as long as the
+   * failed call took, if that is longer.
    */
   public static final Duration SILENCE = Duration.ofSeconds(1);
 
@@ -48,7 +48,7 @@ public final class Regions {
    * @param initial the regions to which the bounds of each counter are initially divided, in an
    *     order that never changes; the same in all regions
    * @param replicas access to the replica of each region from here; its deadline is how long a call
-   *     waits for a region that does not answer
+   *     waits for a region that does not respond
    * @throws IllegalArgumentException for an invalid name, or a region without a replica
    */
   public Regions(String own, List<String> initial, Map<String, Store> replicas) {
@@ -92,7 +92,7 @@ public final class Regions {
     return initial;
   }
 
-  /** Returns all regions, in order of name. */
+  /** Returns all regions, ordered by name. */
   public List<String> names() {
     return List.copyOf(replicas.keySet());
   }
@@ -102,7 +102,7 @@ public final class Regions {
     return replicas.keySet().stream().filter(name -> !name.equals(region)).toList();
   }
 
-  /** Returns the replica of the own region. */
+  /** Returns the replica of the local region. */
   public Store here() {
     return replica(own);
   }
@@ -117,7 +117,7 @@ public final class Regions {
   }
 
   /**
-   * Returns an id for a request that is first sent to the own region. A repeat may be sent to any
+   * Returns an id for a request that is first sent to the local region. A repeat may be sent to any
    * region.
    *
    * @param text the name of the request within its region
@@ -146,7 +146,7 @@ public final class Regions {
   /**
    * Calls a region, unless it has just failed to answer.
    *
-   * @return empty if it does not answer
+   * @return empty if it does not respond
    * @throws QuipuException if it answered with an error
    */
   <T> Optional<T> ask(String region, Supplier<T> question) {

@@ -19,7 +19,7 @@ import java.util.Optional;
  */
 final class NumberedItems {
   private static final String NUMBER = "n";
-  private static final String NUMBERS_END = "o"; // the first text behind all numbers
+  private static final String NUMBERS_END = "o"; // the first text after all numbers
 
   private final Store store;
   private final String prefix;

@@ -138,7 +138,7 @@ final class Numbering {
 
   /**
    * Makes an attempt with an id that is not shared: a number that was passed belongs to another
-   * request for good.
+   * request permanently.
    */
   private Result takeAlone(Attempt attempt) {
     long taken = start(attempt.series);

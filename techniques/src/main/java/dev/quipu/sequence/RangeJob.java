@@ -30,11 +30,11 @@ import org.slf4j.LoggerFactory;
 /*
  * RANGE JOB
  *
- * Problem. Numbered records 1..N are to be processed by many workers in parallel. Workers die, and
+ * Problem. Numbered records 1..N must be processed by many workers in parallel. Workers die, and
  * each record must be processed once.
  *
  * Stored. For each range of numbers its progress: the next number to process. A lock for each, so
- * that two workers do not process the same range in vain.
+ * that two workers do not duplicate the work of a range.
  *
  * Protocol.
  *   1. Acquire the lock of a range that is not done.
@@ -46,8 +46,8 @@ import org.slf4j.LoggerFactory;
  *   On a store without transactions, processing must be idempotent under the request id of the
  *   number, and precedes the step.
  *
- * Why it is right. A number is passed once, by a write under the condition that it is the next: the
- * writes in that transaction are applied once. The lock only saves work; correctness does not
+ * Why it is correct. A number is passed once, by a write under the condition that it is the next:
+ * the writes in that transaction are applied once. The lock only saves work; correctness does not
  * depend on it.
  *
  * Crash table.
@@ -62,7 +62,7 @@ import org.slf4j.LoggerFactory;
 
 /** Processes the numbers 1..N in ranges, each number once. Thread-safe. */
 public final class RangeJob {
-  /** Most ranges of a job. */
+  /** Maximum number of ranges of a job. */
   public static final int RANGES_MAX = 10_000;
 
   private static final Logger LOGGER = LoggerFactory.getLogger(RangeJob.class);
@@ -207,7 +207,7 @@ public final class RangeJob {
     return processed() == last;
   }
 
-  /** Returns how many numbers are processed. */
+  /** Returns the number of processed numbers. */
   public long processed() {
     long sum = 0;
     for (int range = 0; range < ranges; range++) {

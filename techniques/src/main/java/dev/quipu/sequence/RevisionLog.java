@@ -33,7 +33,7 @@ import java.util.random.RandomGenerator;
  * Protocol.
  *   1. Read the newest revision, number N. Its count is the number of entities.
  *   2. Advance the head of its entity to N, if it is older: the writer of N may have died.
- *   3. Read the head of the own entity. If it exists and this is an insert, or it does not exist
+ *   3. Read the head of the entity. If it exists and this is an insert, or it does not exist
  *      and this is an update or a delete: rejected.
  *   4. Store revision N + 1, if there is none: with the count of N plus one, minus one or
  *      unchanged.
@@ -42,9 +42,9 @@ import java.util.random.RandomGenerator;
  *      c. It exists, by another call: it is now the newest. Go to 2 with it, for count and head.
  *      d. Unknown: store it again, under the same number.
  *
- * Why it is right. Revisions are totally ordered, and each was made knowing the one before: so the
- * count continues from the right one. N + 1 is never stored before the head of N is up to date, so
- * all earlier heads are too; and a head that was read after N is right until N + 1 is stored.
+ * Why it is correct. Revisions are totally ordered, and each was made knowing the one before: so
+ * the count continues from the right one. N + 1 is never stored before the head of N is up to date,
+ * so all earlier heads are too; and a head that was read after N is correct until N + 1 is stored.
  *
  * Crash table.
  *   | crash            | stored                | then                                  |

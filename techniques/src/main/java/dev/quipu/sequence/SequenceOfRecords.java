@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /*
  * SEQUENCE OF RECORDS
  *
- * Problem. Records are to be numbered 1, 2, 3 and so on: invoices, tickets, rows to be distributed
- * to workers. A counter beside them is one item on which all writers contend; and a number that was
+ * Problem. Records must be numbered 1, 2, 3 and so on: invoices, tickets, rows to be distributed
+ * to workers. A separate counter is one item on which all writers contend; and a number that was
  * drawn from it and never used is a gap.
  *
  * Stored. In the partition of the series, a record under each number, with the id of the request
@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  *   On other stores, first store the note with the highest number, if there is none; then try every
  *   number above the one in the note, by 2. After some numbers, the note is advanced.
  *
- * Why it is right. A number is taken by storing the record under it, which succeeds only once; no
+ * Why it is correct. A number is taken by storing the record under it, which succeeds only once; no
  * request passes a number that is free, so none stays free. A repeat checks every number on its
  * way, and so finds the record that an earlier attempt has left, even if its reply was lost: of two
  * attempts the one with the higher number has seen the lower one.
@@ -56,7 +56,7 @@ import org.jspecify.annotations.Nullable;
  *
  * Cost. One round trip to find the highest, one to store. With N concurrent writers, each collides
  * with some of the others' numbers; writers of one process do not collide if the store has
- * transactions, which is what makes it fast. With an id one more item, or two more round trips
+ * transactions, which makes it fast. With an id one more item, or two more round trips
  * without transactions. With an eventual scan or none, the highest number is found by exponential
  * and binary search from a known one.
  *
@@ -68,7 +68,7 @@ public final class SequenceOfRecords {
   /** Longest payload of a record, in bytes of UTF-8. */
   public static final int PAYLOAD_BYTES_MAX = 16_384;
 
-  /** Most records in one page. */
+  /** Maximum number of records in one page. */
   public static final int PAGE_MAX = 1_000;
 
   private static final String PARTITION = "sequence/";

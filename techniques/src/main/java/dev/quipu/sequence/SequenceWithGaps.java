@@ -19,12 +19,12 @@ import java.util.concurrent.locks.ReentrantLock;
  * assigns them from memory. The rest of a block when the process ends, and a block whose reply was
  * lost, are never assigned. If gaps must be explained to an auditor, use {@link SequenceOfRecords}.
  *
- * <p>The numbers of one process ascend; those of several processes are not in order of time.
+ * <p>The numbers of one process ascend; those of several processes are not ordered by time.
  *
  * <p>Stored: one item per series, with the highest number that was drawn. Thread-safe.
  */
 public final class SequenceWithGaps {
-  /** Most numbers in a block. */
+  /** Maximum size of a block. */
   public static final int BLOCK_MAX = 1_000_000;
 
   private static final String PARTITION = "sequence-with-gaps/";
@@ -45,7 +45,8 @@ public final class SequenceWithGaps {
   /**
    * Creates a sequence on {@code store}.
    *
-   * @param block numbers per block, 1 to {@link #BLOCK_MAX}; up to that many may be lost at once
+   * @param block numbers per block, 1 to {@link #BLOCK_MAX}; up to that number may be lost by one
+   *     crash
    * @throws IllegalArgumentException if it is outside the limits, or the store has no strong reads
    */
   public SequenceWithGaps(Store store, int block) {

@@ -35,12 +35,12 @@ import java.util.Optional;
  *   2. Unknown: go to 1.
  *   To release a value, read its item, and delete it if it has this owner and is unchanged.
  *
- * Why it is right. Only one write under a key finds it free. A repeat finds its own item. A delete
- * is of one version of the item, so a delayed delete that arrives after the owner took the value
- * again has no effect: that is why 1b stores it again.
+ * Why it is correct. Only one write under a key finds it free. A repeat finds its own item. A
+ * delete is of one version of the item, so a delayed delete that arrives after the owner took the
+ * value again has no effect: that is why 1b stores it again.
  *
  * Assumptions. None about time. A delayed put that arrives after the owner released the value takes
- * it once more: the value has an owner who does not know it until it is looked up. Release it
+ * it once more: its owner holds it without knowing. Look it up, and release it
  * again.
  *
  * Crash table.

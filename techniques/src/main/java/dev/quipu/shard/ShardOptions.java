@@ -11,10 +11,11 @@ import dev.quipu.technique.Technique;
 import dev.quipu.technique.Techniques;
 
 /**
- * How {@link Sharded} divides its counters.
+ * The options of {@link Sharded}.
  *
  * @param shards initial shards of a counter, 1 to {@link #SHARDS_MAX}
- * @param shardsMax most shards to which a counter may grow, {@code shards} to {@link #SHARDS_MAX}
+ * @param shardsMax maximum number of shards to which a counter may grow, {@code shards} to {@link
+ *     #SHARDS_MAX}
  * @param bounds the bounds of the sum of all shards; they include 0
  * @param choice which shard takes an add without a request id
  * @param hotAddsPerSecond rate of adds to one shard, as seen by one process, above which the shards
@@ -22,7 +23,10 @@ import dev.quipu.technique.Techniques;
  */
 public record ShardOptions(
     int shards, int shardsMax, Bounds bounds, Choice choice, long hotAddsPerSecond) {
-  /** Most shards of a counter: all of them and their plan fit into one batch of any store. */
+  /**
+   * Maximum number of shards of a counter: all of them and their plan fit into one batch of any
+   * store.
+   */
   public static final int SHARDS_MAX = 64;
 
   /** Half of the write rate of one DynamoDB partition: a transaction costs two writes. */
@@ -32,7 +36,7 @@ public record ShardOptions(
   public enum Choice {
     /** A random shard. */
     RANDOM,
-    /** Of two random shards, the one with fewer adds in flight from this process. */
+    /** The one of two random shards that has fewer adds in flight from this process. */
     LEAST_LOADED
   }
 
@@ -78,7 +82,7 @@ public record ShardOptions(
     return new ShardOptions(shards, shardsMax, bounds, other, hotAddsPerSecond);
   }
 
-  /** Returns these options with another rate at which shards are doubled. */
+  /** Returns these options with another rate above which shards are doubled. */
   public ShardOptions hotAt(long addsPerSecond) {
     return new ShardOptions(shards, shardsMax, bounds, choice, addsPerSecond);
   }
@@ -93,9 +97,9 @@ public record ShardOptions(
   }
 
   /**
-   * Passes if a technique on a store can be divided so.
+   * Checks that a technique on a store supports these options.
    *
-   * @throws IllegalArgumentException if it cannot
+   * @throws IllegalArgumentException if it does not
    */
   void requireWorks(StoreProfile profile, Technique below) {
     if (below instanceof ItemCollection) {

@@ -28,7 +28,7 @@ final class ShardPlans {
   private static final int KNOWN_MAX = 100_000;
   private static final int TRIES_MAX = 20;
 
-  /** Longest time that shards by themselves are counted on without a look at their plan. */
+  /** Maximum time that independent shards are used without reading their plan again. */
   private static final Duration KNOWN_FOR = Duration.ofSeconds(10);
 
   private final Store store;
@@ -73,7 +73,9 @@ final class ShardPlans {
     return Optional.ofNullable(known.get(counter)).map(Known::plan);
   }
 
-  /** The plan of a counter whose plan the store has lost: one that is made anew, if none was. */
+  /**
+   * Returns the plan of a counter whose plan the store has lost; creates it again if it is missing.
+   */
   ShardPlan again(String counter) {
     known.remove(counter);
     ShardPlan plan = of(counter);
@@ -82,11 +84,10 @@ final class ShardPlans {
   }
 
   /**
-   * The plan by which to count on shards by themselves: no condition of their writes fails when the
-   * store has lost it, so it is read again after {@link #KNOWN_FOR}, and restored if it is not
-   * there.
+   * Returns the plan for independent shards. Their writes have no condition on the plan, so a lost
+   * plan is not detected: it is read again after {@link #KNOWN_FOR}, and restored if it is missing.
    *
-   * @param plan that is known
+   * @param plan the cached plan
    */
   ShardPlan renewed(String counter, ShardPlan plan) {
     Known now = known.get(counter);
@@ -190,7 +191,7 @@ final class ShardPlans {
     if (wasUsed(counter) && stored(counter).isEmpty()) { // so it existed before any plan
       throw new NotAppliedException(
           Reason.DENIED,
-          "counter %s was counted without shards; only shards with bounds can take it over. Count"
+          "counter %s was used without shards; only shards with bounds can take it over. Start"
                   .formatted(counter)
               + " without --shards, or with --floor or --ceiling too");
     }

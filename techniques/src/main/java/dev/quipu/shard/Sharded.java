@@ -36,15 +36,16 @@ import java.util.stream.Stream;
 /*
  * WRITE SHARDING
  *
- * Problem. A counter in one item is as fast as the store writes one item. Divided into shards, each
- * a counter of its own, it is faster; but then one shard may be empty while another is full, a
- * repeat must go to the shard of the first attempt, and the sum is not stored anywhere.
+ * Problem. The rate of a counter in one item is the rate at which the store writes one item.
+ * Divided into shards, each a separate counter, it is higher; but then one shard may be empty while
+ * another is full, a repeat must go to the shard of the first attempt, and the sum is not stored
+ * anywhere.
  *
  * Stored. Shard 0 is the counter NAME itself, as the underlying technique stores it; the others are
- * NAME#shard-1, NAME#shard-2 and so on. Beside shard 0 lies the plan: the number of shards, the
- * bounds, and the epoch, which grows with every change of the plan. The item of each shard has the
- * epoch too. Request ids that are stored in items of their own lie in one of 64 slots, NAME#shard-0
- * to NAME#shard-63, by the id, whatever the number of shards.
+ * NAME#shard-1, NAME#shard-2 and so on. The plan is stored beside shard 0: the number of shards,
+ * the bounds, and the epoch, which grows with every change of the plan. The item of each shard has
+ * the epoch too. Request ids that are stored in separate items are in one of 64 slots, NAME#shard-0
+ * to NAME#shard-63, which the id selects, regardless of the number of shards.
  *
  * Independent shards (fixed number, no bounds: every store, every technique)
  *   An add goes to the shard that its id selects, or to any; a read sums up all shards, twice. The
@@ -59,10 +60,10 @@ import java.util.stream.Stream;
  *      a. The plan has changed: start again with the new plan.
  *      b. The sum would exceed the bounds, and the request was not applied meanwhile: rejected.
  *      c. The sum stays within the bounds: split the amount. The home shard takes what it can, the
- *         shard with the greatest slack the rest, and so on. A shard that gives, gives half of what
- *         it has, so that the home shard can serve the next adds alone. All parts and the write of
- *         the technique are one batch, and each part is checked against its share. If it no longer
- *         fits: go to 2.
+ *         shard with the greatest slack the rest, and so on. A shard that contributes gives half of
+ *         its slack, so that the home shard can serve the next adds without the others. All parts
+ *         and the write of the technique are one batch, and each part is checked against its share.
+ *         If it no longer fits: go to 2.
  *   3. Growth: in one batch, the new plan, the new epoch in each shard, and an even part of the sum
  *      for each. Adds by the old plan fail from then on, even those in flight.
  *      Only counters whose ids are stored apart can grow, or those of a technique without ids: so
@@ -73,18 +74,18 @@ import java.util.stream.Stream;
  *      in their original place. From then on no process may write to it without a plan, and no such
  *      write may be in flight.
  *
- * Why it is right. Every step changes the sum by the amount of one add or not at all, and keeps
+ * Why it is correct. Every step changes the sum by the amount of one add or not at all, and keeps
  * each shard within its share. A rejection refers to one moment at which the sum had no slack. A
  * request has one slot, where it is noted once, as applied or as canceled. If a shard only grew or
  * only shrank between the two passes of a read, its value was between the two at every moment.
  *
  * Crash table. That of the underlying technique: an add is one step, whether it changes one shard
- * or several. A growth happens wholly or not at all; a repeat finds out which.
+ * or several. Growth is atomic; a repeat detects whether it happened.
  *
  * Cost. That of the underlying technique, while the home shard has slack. A split: one read of all
- * shards, and one more write for each other shard that gives. A rejection: one read of all shards
- * and one of the request, if it has an id. A sum: one read of all shards; independent shards are
- * read twice each. An add with an id to a counter that was taken over reads one more item.
+ * shards, and one more write for each other shard that contributes. A rejection: one read of all
+ * shards and one of the request, if it has an id. A sum: one read of all shards; independent shards
+ * are read twice each. An add with an id to a counter that was taken over reads one more item.
  *
  * Hot counters. A process that sees more adds per second than the shards of a counter should take
  * doubles their number, up to a limit: so a plain counter may become a divided one while it is
@@ -112,7 +113,7 @@ public final class Sharded implements Technique {
   /**
    * Divides the counters of a technique.
    *
-   * @param technique counts on the same store
+   * @param technique a technique on the same store
    * @throws IllegalArgumentException if the technique or the store does not support the options
    */
   public Sharded(Store store, Technique technique, ShardOptions options) {
@@ -196,7 +197,7 @@ public final class Sharded implements Technique {
     if (!add.bounds().isNone() && !add.bounds().equals(options.bounds())) {
       throw options.bounds().isNone()
           ? new UnsupportedOperationException(
-              "these shards have no bounds; set them by ShardOptions.within")
+              "these shards have no bounds; set them with ShardOptions.within")
           : new UnsupportedOperationException(
               "bounds of these shards are fixed at %d to %d"
                   .formatted(options.bounds().floor(), options.bounds().ceiling()));
@@ -239,7 +240,7 @@ public final class Sharded implements Technique {
         return withoutValue(answer);
       }
       ShardSnapshot now = plans.snapshot(add.counter(), plan);
-      if (now.planItem().isEmpty()) { // the store has lost what it held
+      if (now.planItem().isEmpty()) { // the store has lost its data
         plan = plans.again(add.counter());
         continue;
       }
@@ -370,7 +371,7 @@ public final class Sharded implements Technique {
     checkName(counter);
     if (!options.grows()) {
       throw new UnsupportedOperationException(
-          "these shards have a fixed number; use ShardOptions.growing");
+          "the number of these shards is fixed; use ShardOptions.growing");
     }
     if (shards < 1 || shards > options.shardsMax()) {
       throw new IllegalArgumentException(

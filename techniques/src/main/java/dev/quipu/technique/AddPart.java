@@ -16,14 +16,16 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What one add does to the number of its own counter, and to other items in the same step. A whole
- * add is all on its own number; that of a shard may take some of its amount from others.
+ * The writes of one add: to the number of its counter, and to other items in the same step. A whole
+ * add changes only its own number; an add to a shard may take a part of its amount from other
+ * shards.
  *
- * @param value the item with the own number
- * @param delta what is added to the own number; may be 0, or go the other way
- * @param condition what must hold of the item with the own number
- * @param beside writes to other items; with any, the store must have batches over all of them
- * @param isWhole whether the own number takes it all, within the bounds of the add
+ * @param value the key of the item with the number
+ * @param delta the amount added to the number; may be 0, or have the opposite sign
+ * @param condition the condition on the item with the number
+ * @param beside writes to other items; unless empty, the store must support batches over all of
+ *     them
+ * @param isWhole whether the whole amount is added to the number, within the bounds of the add
  */
 public record AddPart(
     Key value, long delta, Condition condition, List<Write> beside, boolean isWhole) {
@@ -32,17 +34,17 @@ public record AddPart(
     beside = List.copyOf(beside);
   }
 
-  /** A technique that can put an add on several items. */
+  /** A technique that can divide an add over several items. */
   public interface Shardable extends Technique {
     /**
-     * Adds, once. An add that does not fit is {@link AddResult.Rejected}; only for a whole add does
-     * the rejection name the right bound.
+     * Adds exactly once. An add that does not fit is {@link AddResult.Rejected}; only for a whole
+     * add does the rejection name the right bound.
      */
     AddResult add(Add add, AddPart part);
 
     /**
-     * Returns whether request ids are kept in items other than that of the number: then those may
-     * stay where they are while the number moves.
+     * Returns whether request ids are stored in items other than that of the number, so that they
+     * stay in place when the number is moved.
      */
     default boolean keepsIdsApart() {
       return false;
@@ -54,7 +56,7 @@ public record AddPart(
     }
   }
 
-  /** All on its own number. */
+  /** Returns the part that adds the whole amount to the number. */
   static AddPart whole(Add add) {
     return new AddPart(
         CounterItems.valueKey(add.counter()),
@@ -64,34 +66,34 @@ public record AddPart(
         true);
   }
 
-  /** The own number's change. */
+  /** Returns the change of the number. */
   Change.Add change() {
     return new Change.Add(CounterItems.VALUE, delta);
   }
 
-  /** Whether the own number's item takes it. */
+  /** Returns whether the condition holds on the item with the number. */
   boolean fits(Key key, Optional<Item> found) {
     return new Write.Update(key, List.of(change()), condition).holdsOn(found);
   }
 
-  /** Writes the item with the own number, and those beside, in one step. */
+  /** Writes the item with the number, and the other items, atomically. */
   WriteResult write(Store store, Write own) {
     return beside.isEmpty() ? store.write(own) : store.writeAll(with(List.of(own)), null);
   }
 
-  /** These writes and those beside. */
+  /** Returns these writes, followed by those to other items. */
   List<Write> with(List<Write> own) {
     List<Write> all = new ArrayList<>(own);
     all.addAll(beside);
     return all;
   }
 
-  /** Returns the own number after a write of it alone; empty if there were writes beside. */
+  /** Returns the number after the write; empty if other items were written too. */
   OptionalLong valueAfter(WriteResult.Applied applied) {
     return beside.isEmpty() ? CounterItems.valueAfter(applied) : OptionalLong.empty();
   }
 
-  /** The answer to an add that did not fit. */
+  /** Returns the rejection of an add that did not fit. */
   AddResult.Rejected rejected(Add add, Optional<Item> found) {
     return isWhole
         ? CounterItems.rejected(add, found)

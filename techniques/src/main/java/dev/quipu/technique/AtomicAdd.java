@@ -27,7 +27,7 @@ import java.util.Set;
  * Protocol.
  *   1. Ask the store to add. It reads, adds, checks the bounds and writes in one step.
  *
- * Why it is right. The store applies adds to one item one after the other. None is lost,
+ * Why it is correct. The store applies adds to one item one after the other. None is lost,
  * and a bound is checked against the value that the add produces.
  *
  * Crash table.
@@ -41,21 +41,22 @@ import java.util.Set;
  *            then: a repeat could be rejected because of what its own first copy took.
  *   Neither supports request ids.
  *
- * Cost. One round trip, one write. A hot counter is as fast as the store writes one item.
+ * Cost. One round trip, one write. The rate of one counter is the rate at which the store writes
+ * one item.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 1.
  */
 
 /**
- * The store's own add: cheap and fast; after a lost reply it is unknown whether it counted.
+ * Uses the store's native add: cheap and fast; after a lost reply it is unknown whether it counted.
  * Thread-safe.
  */
 public final class AtomicAdd implements AddPart.Shardable {
-  /** What it needs, promises and costs. */
+  /** The requirements, guarantees and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
           "atomic-add",
-          "The store adds in one step; a lost reply stays unknown.",
+          "The store adds atomically; an outcome after a lost reply stays unknown.",
           "unknown: a repeat may count twice, and giving up may lose it",
           Set.of(Capability.STRONG_READ),
           Atomicity.ITEM,
@@ -68,7 +69,7 @@ public final class AtomicAdd implements AddPart.Shardable {
           new Cost(1, 0, 0),
           "Implement resource counters with Amazon DynamoDB, method 1");
 
-  /** The same, under {@link AfterUnknown#REPEAT}. */
+  /** The same, with {@link AfterUnknown#REPEAT}. */
   public static final TechniqueSpec SPEC_REPEATING =
       SPEC.promising(Set.of(Guarantee.AT_LEAST_ONCE));
 
@@ -86,15 +87,15 @@ public final class AtomicAdd implements AddPart.Shardable {
   private final AfterUnknown afterUnknown;
 
   /**
-   * Counts on {@code store}, and gives up after an unknown outcome.
+   * Creates the technique on {@code store}; it gives up after an unknown outcome.
    *
-   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   * @throws IllegalArgumentException if the store lacks a capability that {@link #SPEC} requires
    */
   public AtomicAdd(Store store) {
     this(store, AfterUnknown.GIVE_UP);
   }
 
-  /** As {@link #AtomicAdd(Store)}, with the caller's choice of error. */
+  /** Creates the technique with the given action after an unknown outcome. */
   public AtomicAdd(Store store, AfterUnknown afterUnknown) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;

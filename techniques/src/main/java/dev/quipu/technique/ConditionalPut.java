@@ -12,19 +12,19 @@ import dev.quipu.store.WriteResult;
 import java.util.Optional;
 
 /**
- * Stores a whole item if it is still what was found, and resolves a lost reply by a tag that the
- * write leaves in the item.
+ * Stores a whole item if it is unchanged since it was read, and resolves a lost reply by a tag that
+ * the write leaves in the item.
  */
 abstract class ConditionalPut {
   private static final int RESENDS_MAX = 5;
 
-  /** The definite result. */
+  /** The definite result of a write. */
   enum Result {
     /** The item is stored. */
     STORED,
-    /** Another writer changed the item before: it is not stored, and never will be. */
+    /** Another writer changed the item first: this one is not stored, and never will be. */
     OVERTAKEN,
-    /** It is not stored, since a write beside it failed. */
+    /** It is not stored, since a write to another item in the batch failed. */
     NO_ROOM_BESIDE
   }
 
@@ -78,7 +78,7 @@ abstract class ConditionalPut {
       }
       boolean same = now.map(Item::version).equals(found.map(Item::version));
       if (!same && isOvertaken(now)) {
-        return Result.OVERTAKEN; // the state that this write was for is gone
+        return Result.OVERTAKEN; // the expected state is gone
       }
       if (!same || sent == RESENDS_MAX) {
         throw new OutcomeUnknownException(
@@ -93,7 +93,7 @@ abstract class ConditionalPut {
     } catch (QuipuException e) {
       lost.addSuppressed(e);
       throw new OutcomeUnknownException(
-          e.reason(), "a reply was lost, and so was the read back", lost);
+          e.reason(), "a reply was lost, and the item could not be read back", lost);
     }
   }
 }

@@ -1,10 +1,10 @@
 package dev.quipu.technique;
 
 /**
- * What one call costs when nothing goes wrong and nobody else writes.
+ * The cost of one call without faults and without concurrent writers.
  *
- * @param roundTrips calls to the store, one after the other
- * @param writes items written
- * @param itemsKept items that stay behind
+ * @param roundTrips sequential calls to the store
+ * @param writes number of items written
+ * @param itemsKept number of items that stay in the store
  */
 public record Cost(int roundTrips, int writes, int itemsKept) {}

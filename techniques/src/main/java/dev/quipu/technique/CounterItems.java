@@ -31,11 +31,11 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 
 /**
- * Where techniques keep one number per counter, and how they list them.
+ * Stores and lists counters for techniques that keep one number per counter.
  *
  * <p>Stored: the number in {@code counter/NAME}, {@code value}; and, written before the counter's
- * first add, an empty item in {@code counters}, {@code NAME}, so that a scan finds the names. On a
- * store without order there is no such item and no listing.
+ * first add, an empty item in {@code counters}, {@code NAME}, so that a scan finds the names.
+ * Stores without scans have no such item, and no listing.
  */
 public final class CounterItems {
   public static final String VALUE = Item.VALUE;
@@ -57,7 +57,7 @@ public final class CounterItems {
     return "counter/" + counter;
   }
 
-  /** Makes sure that a listing will find the counter. */
+  /** Ensures that a listing finds the counter. */
   public void enlist(String counter) {
     if (!store.profile().has(Capability.ORDERED_SCAN) || listed.get(counter) != null) {
       return;
@@ -65,19 +65,19 @@ public final class CounterItems {
     Key key = new Key(DIRECTORY, counter);
     Write entry = new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent());
     IdempotentRetry.prepared(store, counter, "its name", () -> store.write(entry));
-    listed.put(counter, true); // what is evicted is written again, to no effect
+    listed.put(counter, true); // an evicted name is written again, without effect
   }
 
-  /** Enlists a counter that was, on a store that has lost what it held. */
+  /** Enlists a counter again, on a store that has lost its data. */
   public void enlistAgain(String counter) {
     listed.remove(counter);
     enlist(counter);
   }
 
   /**
-   * The sum of two parts of a counter.
+   * Returns the sum of two parts of a counter.
    *
-   * @throws QuipuException if it has more than 64 bits
+   * @throws QuipuException if it exceeds 64 bits
    */
   public static long plus(String counter, long sum, long part) {
     try {
@@ -91,14 +91,14 @@ public final class CounterItems {
     }
   }
 
-  /** The nearest number that has 64 bits. */
+  /** Returns the nearest 64-bit number. */
   public static long narrow(BigInteger sum) {
     return sum.bitLength() < Long.SIZE
         ? sum.longValue()
         : sum.signum() < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
   }
 
-  /** A sum that nothing limits: exact, or, beyond 64 bits, the nearest number that has them. */
+  /** Returns an exact reading of a sum or, beyond 64 bits, one of the nearest 64-bit number. */
   public static Reading reading(BigInteger sum) {
     long nearest = narrow(sum);
     return sum.bitLength() < Long.SIZE
@@ -110,7 +110,7 @@ public final class CounterItems {
             List.of(new Uncertainty(Uncertainty.Cause.OVERFLOW, "", Long.MAX_VALUE)));
   }
 
-  /** What must hold of the number after {@code add}. */
+  /** Returns the condition on the number after {@code add}. */
   public static Condition within(Add add) {
     Bounds bounds = add.bounds();
     if (bounds.isNone()) {
@@ -122,13 +122,14 @@ public final class CounterItems {
         bounds.isCeilingCheckedBy(add.delta()) ? bounds.ceiling() : Long.MAX_VALUE);
   }
 
-  /** The rejection that explains why {@code add} could not be applied to what was found. */
+  /** Returns why {@code add} could not be applied to the item that was found. */
   public static AddResult.Rejected rejected(Add add, Optional<Item> found) {
     long value = found.map(item -> item.number(VALUE)).orElse(0L);
     Rejection why = Rejection.of(value, add.delta(), add.bounds());
     if (why == null) {
       throw new IllegalStateException(
-          "the store rejected %s at %d, which has room".formatted(add, value));
+          "the store rejected %s at %d, although the result is within bounds"
+              .formatted(add, value));
     }
     return new AddResult.Rejected(why, value);
   }
@@ -160,7 +161,7 @@ public final class CounterItems {
     return list(prefix, after, limit, this::read);
   }
 
-  /** Whether a store holds a counter; false if that is unknown, on a store without order. */
+  /** Returns whether a store holds a counter; false if unknown, on a store without scans. */
   public static boolean areIn(Store store) {
     boolean isOrdered = store.profile().has(Capability.ORDERED_SCAN);
     if (!isOrdered && !store.profile().has(Capability.EVENTUAL_SCAN)) {
@@ -171,21 +172,21 @@ public final class CounterItems {
     return !store.scan(one).items().isEmpty();
   }
 
-  /** The names of all counters of a store. */
+  /** Returns the names of all counters of a store. */
   public static List<String> names(Store store) {
     List<String> names = new ArrayList<>();
     store.scanAll(Scan.all(DIRECTORY), page -> page.forEach(item -> names.add(item.key().sort())));
     return names;
   }
 
-  /** A page of counters, for a technique that reads them in its own way. */
+  /** Returns a page of counters, each read by {@code reader}. */
   public CounterPage list(
       String prefix, String after, int limit, Function<String, Optional<Reading>> reader) {
     if (limit < 1 || limit > Limits.PAGE_COUNTERS_MAX) {
       throw new IllegalArgumentException(
-          "limit is %d, the limits are 1 and %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
+          "limit is %d; it must be from 1 to %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
     }
-    // The text that follows `after` most closely: the space is the least character of a name.
+    // The first text after `after`: the space is the lowest character of a name.
     String from = Key.ORDER.compare(after, prefix) < 0 ? prefix : after + " ";
     List<CounterPage.Entry> found = new ArrayList<>();
     Optional<String> resume = Optional.of(from);

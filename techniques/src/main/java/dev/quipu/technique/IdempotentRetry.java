@@ -12,27 +12,27 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends a request again after an unknown outcome, for techniques whose write is harmless to repeat
- * under its id.
+ * Retries requests after an unknown outcome, for techniques whose writes are idempotent under the
+ * request id.
  */
 public final class IdempotentRetry {
   private IdempotentRetry() {}
 
   /**
-   * The first definite result.
+   * Returns the first definite result.
    *
-   * @param store that it is sent to
-   * @param what is asked for, for the message
-   * @param once sends it; sent twice, it must be as harmless as once
-   * @throws QuipuException if there is none; what was lost may still arrive
+   * @param store the store that receives the request
+   * @param what name of the request, for the message
+   * @param once sends the request; must be idempotent
+   * @throws QuipuException if there is none; a lost request may still arrive
    */
   public static <T> T result(Store store, String what, Supplier<T> once) {
     return first(store, what, once, result -> false);
   }
 
   /**
-   * The first definite answer to an add; after a lost attempt, a rejection for want of room is
-   * none.
+   * Returns the first definite answer to an add. After a lost attempt, a rejection by a bound is
+   * not definite.
    */
   public static AddResult answer(Store store, String what, Supplier<AddResult> once) {
     return first(
@@ -44,11 +44,11 @@ public final class IdempotentRetry {
   }
 
   /**
-   * The first definite result of a write that precedes a change of a counter. If there is none, the
-   * change was not sent, and so did not apply, whatever became of this write.
+   * Returns the first definite result of a write that precedes a change of a counter. If there is
+   * none, the change was not sent and so not applied, whatever the outcome of this write.
    *
-   * @param what is written, for the message
-   * @param once writes it; sent twice, it must be as harmless as once
+   * @param what name of the write, for the message
+   * @param once writes; must be idempotent
    * @throws QuipuException with {@link Outcome#NOT_APPLIED} if there is none
    */
   public static <T> T prepared(Store store, String counter, String what, Supplier<T> once) {
@@ -67,7 +67,7 @@ public final class IdempotentRetry {
     }
   }
 
-  /** The first result that is definite even if an attempt was lost that may still arrive. */
+  /** Returns the first result that stays definite if a lost attempt still arrives. */
   private static <T> T first(Store store, String what, Supplier<T> once, Predicate<T> mayChange) {
     RetryPolicy.Attempts attempts = store.attempts();
     @Nullable QuipuException lost = null;
@@ -88,7 +88,7 @@ public final class IdempotentRetry {
       if (lost == null || !mayChange.test(result)) {
         return result;
       }
-      break; // the lost attempt may still find room
+      break; // the lost attempt may still be within bounds
     } while (attempts.again());
     throw unknown(what, attempts, lost);
   }
@@ -96,7 +96,8 @@ public final class IdempotentRetry {
   private static QuipuException unknown(
       String what, RetryPolicy.Attempts attempts, QuipuException cause) {
     String begin = "no definite answer for %s after ".formatted(what);
-    boolean isOfOne = cause.getMessage().startsWith(begin); // of the same that was sent within
+    boolean isOfOne =
+        cause.getMessage().startsWith(begin); // from a nested attempt at the same request
     Throwable why = isOfOne && cause.getCause() != null ? cause.getCause() : cause;
     return new OutcomeUnknownException(
         cause.reason(), begin + attempts + ": " + why.getMessage(), cause);

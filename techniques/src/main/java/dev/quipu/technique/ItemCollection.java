@@ -46,7 +46,8 @@ import java.util.random.RandomGenerator;
  * made up the value.
  *
  * Stored. In the partition of the counter, an item for each change, under its request id: what it
- * added, and when. And a base: the sum of the changes that were folded into it, and how often.
+ * added, and when. And a base: the sum of the changes that were folded into it, and the number of
+ * compactions.
  *
  * Protocol.
  *   Add: store the change, if there is none under the id.
@@ -55,26 +56,26 @@ import java.util.random.RandomGenerator;
  *   Read:
  *     1. Read the base.
  *     2. Scan all changes.
- *     3. Read the base again. If somebody folded meanwhile, go to 1.
+ *     3. Read the base again. If a compaction intervened, go to 1.
  *     4. The value is the base and the sum of the changes.
  *   Compact, for changes older than a window: in one transaction, delete some of them, each on
  *   condition that it is still the one that was read, and add their sum to the base.
  *
- * Why it is right. Changes do not touch each other, so none is lost between two others. A change is
- * at every moment either an item or part of the base, and a reader that might have seen it as both
- * or as neither sees that the base has moved. Of several compactors, one deletes a change; the
- * others' transactions fail as a whole.
+ * Why it is correct. Changes are separate items, so none overwrites another. At every moment, a
+ * change is either an item or part of the base; a reader that might have seen it as both or as
+ * neither detects that the base has changed. If several compactors select the same change, one of
+ * them deletes it, and the transactions of the others fail.
  *
  * Crash table.
  *   | crash              | stored               | a repeat                          |
  *   | before the add     | nothing              | counts once                       |
  *   | reply lost         | the change           | finds it: counts once             |
  *   | within a compaction| all of it or nothing | another compaction does the rest  |
- *   A repeat that comes after its change was folded counts AGAIN: fold only what is older than any
+ *   A repeat after its change was folded counts AGAIN: fold only changes that are older than any
  *   repeat.
  *
  * Cost. One round trip, one write, one item that stays. A read costs a scan of all changes: compact
- * now and then, on a store that has transactions.
+ * periodically, on a store that has transactions.
  *
  * No bounds: there is no single number to check. A sum beyond 64 bits is read as the nearest number
  * within them, with the uncertainty "overflow"; changes that would enlarge the base stay.
@@ -82,13 +83,13 @@ import java.util.random.RandomGenerator;
  * Source. "Implement resource counters with Amazon DynamoDB", method 6.
  */
 
-/** Counts by one item a change: adds never wait for each other, reads pay. Thread-safe. */
+/** Stores one item per change: adds never contend, at the cost of reads. Thread-safe. */
 public final class ItemCollection implements Technique {
-  /** What it needs, promises and costs, as long as nothing is folded. */
+  /** The requirements, guarantees and costs, as long as nothing is compacted. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
           "item-collection",
-          "One item a change; a read sums them up, a compaction folds the old ones.",
+          "One item per change; a read sums them up, a compaction folds the old ones.",
           "a repeat under its id counts once, and is answered as a repeat",
           Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
           Atomicity.ITEM,
@@ -98,7 +99,7 @@ public final class ItemCollection implements Technique {
           "Implement resource counters with Amazon DynamoDB, method 6");
 
   static final String CHANGE = "change/";
-  private static final String CHANGES_END = "change0"; // the first text behind all changes
+  private static final String CHANGES_END = "change0"; // the first text after all changes
   private static final String BASE = "base";
   private static final String FOLDED = "folded";
   public static final String AT = "at";
@@ -115,29 +116,29 @@ public final class ItemCollection implements Technique {
    * One change.
    *
    * @param id the bits of its request id, in hexadecimal
-   * @param reason why it was made, if it was said
+   * @param reason why it was made, if the caller gave a reason
    */
   public record LedgerEntry(String id, long added, Instant at, Optional<String> reason) {}
 
   /**
-   * What a counter was.
+   * The earlier value of a counter.
    *
-   * @param age how long ago, at most
+   * @param age its maximum age
    */
   public record Aged(Reading reading, Duration age) {}
 
   private record Remembered(Reading reading, long nanos) {}
 
   /**
-   * Counts on {@code store}.
+   * Creates the technique on {@code store}.
    *
-   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   * @throws IllegalArgumentException if the store lacks a capability that {@link #SPEC} requires
    */
   public ItemCollection(Store store) {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #ItemCollection(Store)}, with a source of randomness. */
+  /** Creates the technique with the given source of randomness. */
   public ItemCollection(Store store, RandomGenerator random) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
@@ -152,7 +153,7 @@ public final class ItemCollection implements Technique {
   }
 
   /**
-   * Adds, once.
+   * Adds exactly once.
    *
    * @throws UnsupportedOperationException if {@code add} has bounds
    */
@@ -162,7 +163,7 @@ public final class ItemCollection implements Technique {
   }
 
   /**
-   * Adds, once, and keeps in the change why: the order, the customer, the message.
+   * Adds exactly once, and stores the reason in the change: the order, the customer, the message.
    *
    * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the first
    */
@@ -209,10 +210,10 @@ public final class ItemCollection implements Technique {
   }
 
   /**
-   * What the counter is, or was a short time ago: a read costs a scan, and this spares it.
+   * Returns the value, or a recent one, which saves the scan that a read costs.
    *
-   * @param ageMax how old the answer may be; it says how old it is. Adds of this process that came
-   *     since may be missing
+   * @param ageMax the maximum age; the result has the actual age. Later adds of this process may be
+   *     missing
    */
   public Optional<Aged> read(String counter, Duration ageMax) {
     long now = store.clock().nanoTime();
@@ -231,7 +232,7 @@ public final class ItemCollection implements Technique {
     return CounterItems.reading(sum(changes).add(BigInteger.valueOf(folded)));
   }
 
-  /** The sum of changes, whose parts may have more than 64 bits. */
+  /** The sum of changes, whose parts may exceed 64 bits. */
   public static BigInteger sum(Collection<Item> changes) {
     return changes.stream()
         .map(change -> BigInteger.valueOf(change.number(Markers.ADDED)))
@@ -268,7 +269,7 @@ public final class ItemCollection implements Technique {
     return found;
   }
 
-  /** The changes that are not folded, in order of time. */
+  /** Returns the changes that are not folded, ordered by time. */
   public List<LedgerEntry> ledger(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return changes(counter).stream()
@@ -287,9 +288,9 @@ public final class ItemCollection implements Technique {
    * Folds changes into the base. Compactors may run concurrently.
    *
    * @param window changes younger than this stay, so that their repeats are recognized
-   * @return how many changes this call folded
+   * @return the number of changes that this call folded
    * @throws UnsupportedOperationException if the store has no transactions
-   * @throws QuipuException if the outcome of a transaction is not known; calling again is harmless
+   * @throws QuipuException if the outcome of a transaction is unknown; repeating the call is safe
    */
   public int compact(String counter, Duration window) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
@@ -311,7 +312,7 @@ public final class ItemCollection implements Technique {
   private int fold(String counter, List<Item> old) {
     BigInteger sum = sum(old);
     if (sum.bitLength() >= Long.SIZE) {
-      return 0; // they stay: the number that they would go into has 64 bits
+      return 0; // they stay: the base would exceed 64 bits
     }
     List<Write> batch = new ArrayList<>();
     for (Item change : old) {

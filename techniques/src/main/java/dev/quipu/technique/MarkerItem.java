@@ -46,8 +46,8 @@ import java.util.random.RandomGenerator;
  *      holds a token of this call, which distinguishes its own lost write from an earlier call's.
  *   To cancel a request: store a marker that is a cancellation, if there is none.
  *
- * Why it is right. The number and the markers change atomically, so the number is always the sum of
- * the markers, and there is one marker per request.
+ * Why it is correct. The number and the markers change atomically, so the number is always the sum
+ * of the markers, and there is one marker per request.
  *
  * Crash table.
  *   | crash             | stored                | a repeat        |
@@ -57,8 +57,8 @@ import java.util.random.RandomGenerator;
  *   A rejection after an unknown outcome is itself unknown: the lost request may still arrive and
  *   be applied. Cancel it to be sure.
  *
- * A store that returns what a batch left gives the value right after the add, unless a lost reply
- * was resolved by the marker.
+ * On a store that returns the item after a batch, the result has the value right after the add,
+ * unless a lost reply was resolved by the marker.
  *
  * Cost. One round trip, two writes, and one item that is kept: forever, or until it expires. A
  * repeat after its marker has expired counts again.
@@ -70,8 +70,8 @@ import java.util.random.RandomGenerator;
 /** Counts each request once, however often it is repeated. Thread-safe. */
 public final class MarkerItem implements AddPart.Shardable {
   /**
-   * What it needs, promises and costs, when markers are kept forever. With {@link
-   * Capability#BATCH_RETURNS} it also promises {@link Guarantee#ADD_AND_GET}.
+   * The requirements, guarantees and costs, if markers are kept forever. With {@link
+   * Capability#BATCH_RETURNS} it also guarantees {@link Guarantee#ADD_AND_GET}.
    */
   public static final TechniqueSpec SPEC = spec(Guarantee.IDEMPOTENT);
 
@@ -87,23 +87,23 @@ public final class MarkerItem implements AddPart.Shardable {
   private final TechniqueSpec spec;
 
   /**
-   * Creates counters that keep markers forever.
+   * Creates the technique with markers that are kept forever.
    *
-   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   * @throws IllegalArgumentException if the store lacks a capability that {@link #SPEC} requires
    */
   public MarkerItem(Store store) {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #MarkerItem(Store)}, with a source of randomness. */
+  /** Creates the technique with the given source of randomness. */
   public MarkerItem(Store store, RandomGenerator random) {
     this(store, random, Optional.empty());
   }
 
   /**
-   * Keeps markers for {@code keep}.
+   * Creates the technique with markers that are kept for {@code keep}.
    *
-   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   * @throws IllegalArgumentException if the store lacks a capability that {@link #SPEC} requires
    */
   public MarkerItem(Store store, Duration keep) {
     this(store, Randomness.secure(), Optional.of(keep));
@@ -153,7 +153,7 @@ public final class MarkerItem implements AddPart.Shardable {
   }
 
   /**
-   * Adds, once, and keeps in the marker why: the order, the customer, the message.
+   * Adds exactly once, and stores the reason in the marker: the order, the customer, the message.
    *
    * @param reason 1 to {@link dev.quipu.Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the
    *     first
@@ -162,7 +162,7 @@ public final class MarkerItem implements AddPart.Shardable {
     return add(add, AddPart.whole(add), Markers.why(reason));
   }
 
-  /** Why a request was made, if it applied and said so. */
+  /** Returns the reason of a request, if it was applied and had one. */
   public Optional<String> reason(String counter, RequestId id) {
     return markers.reason(counter, id);
   }

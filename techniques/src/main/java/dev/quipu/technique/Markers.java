@@ -25,8 +25,8 @@ import java.util.OptionalLong;
  * A cancellation is one that adds nothing.
  *
  * <p>Stored: in the partition of the counter, {@code PREFIX} and the 128 bits of the id; {@code
- * added}, {@code bounds}, and {@code call}, which distinguishes its own lost write from an earlier
- * call's.
+ * added}, {@code bounds}, and {@code call}, which distinguishes a lost write of this call from one
+ * of an earlier call.
  */
 public final class Markers {
   public static final String ADDED = "added";
@@ -43,12 +43,14 @@ public final class Markers {
     this.prefix = prefix;
   }
 
-  /** By the 128 bits, not the text: ids of different texts may be equal. */
+  /** Returns the key by the 128 bits, not by the text: ids with different texts may be equal. */
   public Key key(String counter, RequestId id) {
     return new Key(CounterItems.partition(counter), prefix + id.bits());
   }
 
-  /** Stores the marker of an add, if there is none, with more fields beside. */
+  /**
+   * Returns the write that stores the marker of an add, if there is none, with additional fields.
+   */
   public Write put(
       Add add, RequestId id, String call, Map<String, Field> more, Optional<Instant> expiry) {
     return put(key(add.counter(), id), add, call, more, expiry);
@@ -65,7 +67,7 @@ public final class Markers {
   }
 
   /**
-   * The field that keeps why an add was made.
+   * Returns the field with the reason of an add.
    *
    * @throws IllegalArgumentException if it is outside the limits
    */
@@ -83,7 +85,7 @@ public final class Markers {
     return store.get(key(counter, id), Consistency.STRONG).flatMap(Markers::reason);
   }
 
-  /** A number that was stored beside; empty if there is no marker. */
+  /** Returns an additional number field; empty if there is no marker. */
   public OptionalLong number(String counter, RequestId id, String field) {
     return store
         .get(key(counter, id), Consistency.STRONG)
@@ -91,7 +93,7 @@ public final class Markers {
         .orElse(OptionalLong.empty());
   }
 
-  /** What a marker that was there says to an add under its id. */
+  /** Returns the answer to an add under whose id a marker exists. */
   public static AddResult answer(Add add, Item marker, String call) {
     long added = marker.number(ADDED);
     if (added == 0) {

@@ -32,8 +32,8 @@ import java.util.random.RandomGenerator;
 /*
  * OPTIMISTIC CONCURRENCY
  *
- * Problem. As for atomic add, on a store that cannot add; and a lost reply should more often be
- * resolved.
+ * Problem. As for atomic add, on a store without atomic add; and lost replies should be resolved
+ * more often.
  *
  * Stored. One item: the number, and a tag, random and new with every write.
  *
@@ -41,16 +41,16 @@ import java.util.random.RandomGenerator;
  *   1. Read the item.
  *   2. Compute the new number; reject if it is out of bounds.
  *   3. Write number and new tag, on condition that the item is still the one that was read.
- *   4. Condition failed: somebody else wrote; wait a little, go to 1.
+ *   4. Condition failed: another writer was faster; wait briefly, then go to 1.
  *   5. Unknown outcome: read the item again.
- *      a. The tag is ours: it was applied.
- *      b. The item is the one read in 1: it is not applied yet. Send the very same write again.
- *         Should the lost one arrive after all, only one of the two can meet the condition, and
- *         both mean the same.
- *      c. Neither: others wrote since. Ours may be under theirs or not: UNKNOWN.
+ *      a. The tag is that of this write: it was applied.
+ *      b. The item is the one read in 1: it is not applied yet. Send the same write again. If the
+ *         lost one still arrives, only one of the two can meet the condition, and both have the
+ *         same effect.
+ *      c. Neither: others wrote since. This write may have been applied before theirs: UNKNOWN.
  *
- * Why it is right. A write is applied only on the state that it was computed from, so none is lost
- * between two others.
+ * Why it is correct. A write is applied only to the state that it was computed from, so none
+ * overwrites another.
  *
  * Crash table.
  *   | crash after      | stored          | a repeat                       |
@@ -58,8 +58,8 @@ import java.util.random.RandomGenerator;
  *   | 3, reply lost    | the add, or not | 5a, 5b count once; 5c is given |
  *   |                  |                 | up: repeating may count TWICE  |
  *
- * Cost. Two round trips, one read, one write. Every writer that came between costs two more; with
- * many writers on one counter most of the work is thrown away.
+ * Cost. Two round trips, one read, one write. Each concurrent writer costs two more; with many
+ * writers on one counter most of the work is wasted.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 2.
  */
@@ -73,24 +73,24 @@ import java.util.random.RandomGenerator;
  * Stored. One item: the number, and the tags of its last 100 writers, newest last.
  *
  * Protocol.
- *   1 to 4. As for optimistic; the own tag goes to the end of the tags, and the oldest are dropped.
+ *   1 to 4. As for optimistic; the new tag is appended to the tags, and the oldest are dropped.
  *   5. Unknown outcome: read the item again.
- *      a. The own tag is among the tags: it was applied.
- *      b. The item is the one read in 1: send the very same write again.
- *      c. The tag that was newest in 1 is still there, and the own is not: others wrote since,
- *         all of them are there, and ours is not one of them. Its state is gone, so it never will
- *         be: go to 1.
- *      d. That tag is gone too: more than 100 wrote since, and ours may have been dropped with the
- *         rest: UNKNOWN.
+ *      a. The tag of this write is among the tags: it was applied.
+ *      b. The item is the one read in 1: send the same write again.
+ *      c. The tag that was newest in 1 is there, and that of this write is not: others wrote
+ *         since, and all their tags are there. So this write was not applied, and never will be,
+ *         since its expected state is gone: go to 1.
+ *      d. Neither tag is there: more than 100 others wrote since, and the tag of this write may
+ *         have been dropped: UNKNOWN.
  *
- * Why it is right. Tags are added in the order of the writes and dropped from the oldest, so
- * between one that is there and the newest none is missing.
+ * Why it is correct. Tags are added in the order of the writes, and the oldest is dropped first,
+ * so no tag is missing between a kept one and the newest.
  *
  * Crash table.
  *   | crash after      | stored          | a repeat                            |
  *   | 1, 2             | nothing         | counts once                         |
  *   | 3, reply lost    | the add, or not | 5a to 5c count once; 5d is given up |
- *   A caller that dies takes its tag with it: who repeats for it counts TWICE.
+ *   The tag of a caller that crashes is lost with it: a repeat by another process counts TWICE.
  *
  * Cost. As for optimistic, with up to 1.7 KB more in each read and write.
  *
@@ -98,12 +98,12 @@ import java.util.random.RandomGenerator;
  */
 
 /**
- * Read, compute, write if nobody else did: works on every store with a conditional write. The item
- * keeps the tags of its last writers, newest last: one, or with history {@link #WRITERS_MAX}.
- * Thread-safe.
+ * Reads, computes, and writes if nothing has changed: works on every store with conditional writes.
+ * The item keeps the tags of its last writers, newest last: one, or with history {@link
+ * #WRITERS_MAX}. Thread-safe.
  */
 public final class Optimistic implements AddPart.Shardable {
-  /** What it needs, promises and costs with the tag of the last writer. */
+  /** The requirements, guarantees and costs with the tag of the last writer. */
   public static final TechniqueSpec SPEC =
       spec(
           "optimistic",
@@ -111,7 +111,7 @@ public final class Optimistic implements AddPart.Shardable {
           "looked up: resolved unless others wrote since, and then unknown",
           "Implement resource counters with Amazon DynamoDB, method 2");
 
-  /** What it needs, promises and costs with the tags of the last writers. */
+  /** The requirements, guarantees and costs with the tags of the last writers. */
   public static final TechniqueSpec WITH_HISTORY =
       spec(
           "optimistic-with-history",
@@ -119,7 +119,7 @@ public final class Optimistic implements AddPart.Shardable {
           "looked up: resolved unless 100 others wrote since, and then unknown",
           "Implement resource counters with Amazon DynamoDB, method 3");
 
-  /** How many writers are remembered with history. */
+  /** Number of writers whose tags are kept with history. */
   public static final int WRITERS_MAX = 100;
 
   private static final String TAGS = "tag";
@@ -151,15 +151,15 @@ public final class Optimistic implements AddPart.Shardable {
   }
 
   /**
-   * Counts on {@code store}, with the tag of the last writer.
+   * Creates the technique on {@code store}, with the tag of the last writer.
    *
-   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   * @throws IllegalArgumentException if the store lacks a capability that {@link #SPEC} requires
    */
   public Optimistic(Store store) {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #Optimistic(Store)}, with the caller's source of randomness. */
+  /** Creates the technique with the given source of randomness. */
   public Optimistic(Store store, RandomGenerator random) {
     this(store, random, SPEC, 1);
   }
@@ -175,15 +175,16 @@ public final class Optimistic implements AddPart.Shardable {
   }
 
   /**
-   * Counts on {@code store}, with the tags of the last {@link #WRITERS_MAX} writers.
+   * Creates the technique on {@code store}, with the tags of the last {@link #WRITERS_MAX} writers.
    *
-   * @throws IllegalArgumentException if the store lacks what {@link #WITH_HISTORY} needs
+   * @throws IllegalArgumentException if the store lacks a capability that {@link #WITH_HISTORY}
+   *     requires
    */
   public static Optimistic withHistory(Store store) {
     return withHistory(store, Randomness.secure());
   }
 
-  /** As {@link #withHistory(Store)}, with the caller's source of randomness. */
+  /** Creates the technique with history and the given source of randomness. */
   public static Optimistic withHistory(Store store, RandomGenerator random) {
     return new Optimistic(store, random, WITH_HISTORY, WRITERS_MAX);
   }
@@ -245,15 +246,13 @@ public final class Optimistic implements AddPart.Shardable {
 
       @Override
       boolean isOvertaken(Optional<Item> now) {
-        return tellsAllSince(before, tags(now));
+        return hasAllTagsSince(before, tags(now));
       }
     }.run();
   }
 
-  /**
-   * Whether no writer since has been dropped from the tags: then one that is not there never was.
-   */
-  private boolean tellsAllSince(List<String> before, List<String> now) {
+  /** Returns whether no later tag has been dropped, so that a missing tag was never written. */
+  private boolean hasAllTagsSince(List<String> before, List<String> now) {
     return before.isEmpty() ? now.size() < tagsMax : now.contains(before.getLast());
   }
 

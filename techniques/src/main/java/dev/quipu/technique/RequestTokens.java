@@ -54,9 +54,9 @@ import java.util.random.RandomGenerator;
  *   5. Unknown outcome: go to 3. The store applies a token once.
  *   An add without an id needs no item: only this call knows its token.
  *
- * Why it is right. The store remembers a token for 10 minutes after its first use, and no token is
- * sent later than 9 minutes after its item was stored. The minute between is for clocks that differ
- * and for requests that are late.
+ * Why it is correct. The store remembers a token for 10 minutes after its first use, and no token
+ * is sent later than 9 minutes after its item was stored. The minute in between allows for clock
+ * differences and delayed requests.
  *
  * Crash table.
  *   | crash after      | stored            | a repeat                                 |
@@ -67,8 +67,8 @@ import java.util.random.RandomGenerator;
  *   |                  | the add           | other means, or use marker item          |
  *   A day later the item is gone, and a repeat counts again.
  *
- * Cost. Two round trips, two writes, of which one is a transaction: on DynamoDB three units a
- * request, against four of marker item. An add without an id: one round trip, two units.
+ * Cost. Two round trips, two writes, of which one is a transaction: on DynamoDB three units per
+ * request, compared with four for marker item. An add without an id: one round trip, two units.
  *
  * A rejected request may be sent again under its id for 9 minutes, and then under another.
  * The outcome of a request cannot be looked up: only a repeat returns it.
@@ -76,9 +76,9 @@ import java.util.random.RandomGenerator;
  * Source. "Implement resource counters with Amazon DynamoDB", method 4.
  */
 
-/** Counts each request once by the store's own memory of tokens, for minutes. Thread-safe. */
+/** Counts each request once, by tokens that the store remembers for minutes. Thread-safe. */
 public final class RequestTokens implements Technique {
-  /** What it needs, promises and costs. */
+  /** The requirements, guarantees and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
           "request-token",
@@ -95,7 +95,7 @@ public final class RequestTokens implements Technique {
           new Cost(1, 0, 0),
           "Implement resource counters with Amazon DynamoDB, method 4");
 
-  /** How long after its first sending a request may be repeated. */
+  /** Time after the first attempt during which a request may be repeated. */
   public static final Duration WINDOW = Duration.ofMinutes(9);
 
   private static final Duration KEEP = Duration.ofDays(1);
@@ -111,15 +111,15 @@ public final class RequestTokens implements Technique {
   private final RandomGenerator random;
 
   /**
-   * Counts on {@code store}.
+   * Creates the technique on {@code store}.
    *
-   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   * @throws IllegalArgumentException if the store lacks a capability that {@link #SPEC} requires
    */
   public RequestTokens(Store store) {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #RequestTokens(Store)}, with a source of randomness. */
+  /** Creates the technique with the given source of randomness. */
   public RequestTokens(Store store, RandomGenerator random) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
@@ -135,10 +135,10 @@ public final class RequestTokens implements Technique {
   }
 
   /**
-   * Adds, once.
+   * Adds exactly once.
    *
    * @throws QuipuException with {@link Outcome#UNKNOWN} and {@link Reason#INVALID} for a repeat
-   *     that comes later than {@link #WINDOW}
+   *     later than {@link #WINDOW}
    */
   @Override
   public AddResult add(Add add) {
@@ -153,7 +153,7 @@ public final class RequestTokens implements Technique {
         () -> given == null ? send(add, id, now, true) : sendNoted(add, id, call, now));
   }
 
-  /** Makes sure that the request is noted, and sends it. */
+  /** Ensures that the request is noted, and sends it. */
   private AddResult sendNoted(Add add, RequestId id, String call, long now) {
     Map<String, Field> when = Map.of(AT, new Field.Number(now));
     Optional<Instant> expiry = Optional.of(Instant.ofEpochMilli(now).plus(KEEP));
@@ -177,7 +177,9 @@ public final class RequestTokens implements Technique {
     };
   }
 
-  /** Sends it as the call that answers "applied"; without effect, another may be that. */
+  /**
+   * Sends it as the call that returns "applied"; if it has no effect, another call may return that.
+   */
   private AddResult sendFirst(Add add, RequestId id, String call, long at) {
     AddResult answer;
     try {
@@ -194,7 +196,7 @@ public final class RequestTokens implements Technique {
     return answer;
   }
 
-  /** Whether the request passed from one call to another; unknown is no. */
+  /** Returns whether the request passed from one call to another; false if unknown. */
   private boolean takes(Add add, RequestId id, String from, String to) {
     Write write =
         new Write.Update(
@@ -230,7 +232,7 @@ public final class RequestTokens implements Technique {
     };
   }
 
-  /** An id belongs to one counter, so a token is made of both. */
+  /** Returns the token of the counter and the id: an id belongs to one counter. */
   private static RequestToken token(String counter, RequestId id) {
     byte[] digest = Key.digest((id.bits() + counter).getBytes(StandardCharsets.UTF_8));
     return new RequestToken(HexFormat.of().formatHex(digest, 0, TOKEN_BYTES));

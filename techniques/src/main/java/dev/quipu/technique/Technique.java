@@ -8,9 +8,9 @@ import dev.quipu.SetResult;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/** Counters that say of themselves what they need, promise and cost. */
+/** Counters that declare their requirements, guarantees and costs. */
 public interface Technique extends Counters {
-  /** What these counters need, promise and cost. */
+  /** Returns the requirements, guarantees and costs of these counters. */
   TechniqueSpec spec();
 
   @Override

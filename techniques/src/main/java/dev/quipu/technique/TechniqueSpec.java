@@ -9,18 +9,18 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A technique in data: what it needs, what it promises, what it costs. The one source for the
- * rejection of a store that will not do, for the choice of contract tests, and for every table.
+ * The specification of a technique: its requirements, guarantees and costs. Store checks, contract
+ * tests and all tables are derived from it.
  *
  * @param name in lower case, words joined by hyphens
  * @param summary one sentence
- * @param afterLostReply what becomes of an add whose reply was lost
- * @param needs what the store must be able to do
- * @param atomicity how far the technique's batches reach
- * @param guarantees what it promises on such a store
+ * @param afterLostReply the outcome of an add whose reply was lost
+ * @param needs the required capabilities of the store
+ * @param atomicity the required scope of atomic batches
+ * @param guarantees its guarantees on such a store
  * @param perAdd cost of one add
  * @param perRead cost of one read
- * @param source where it comes from
+ * @param source the article that describes it
  */
 public record TechniqueSpec(
     String name,
@@ -38,7 +38,7 @@ public record TechniqueSpec(
     guarantees = Set.copyOf(guarantees);
   }
 
-  /** The same technique, used in a way that promises something else. */
+  /** Returns the same technique with other guarantees. */
   public TechniqueSpec promising(Set<Guarantee> others) {
     return new TechniqueSpec(
         name, summary, afterLostReply, needs, atomicity, others, perAdd, perRead, source);
@@ -51,30 +51,31 @@ public record TechniqueSpec(
     return promising(all);
   }
 
-  /** The same technique, with batches that must reach so far. */
+  /** Returns the same technique with another required scope of batches. */
   public TechniqueSpec over(Atomicity other) {
     return new TechniqueSpec(
         name, summary, afterLostReply, needs, other, guarantees, perAdd, perRead, source);
   }
 
-  /** Whether the technique promises this. */
+  /** Returns whether the technique has this guarantee. */
   public boolean promises(Guarantee guarantee) {
     return guarantees.contains(guarantee);
   }
 
-  /** Whether requests have ids under which a repeat counts once. */
+  /** Returns whether a repeat under the same request id counts once. */
   public boolean remembersIds() {
     return promises(Guarantee.IDEMPOTENT) || promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
   }
 
-  /** Whether a store is able to do what the technique needs. */
+  /** Returns whether a store has the required capabilities. */
   public boolean worksOn(StoreProfile profile) {
     return profile.capabilities().containsAll(needs)
         && profile.atomicity().compareTo(atomicity) >= 0;
   }
 
   /**
-   * Rejects a store that will not do, naming what it lacks and the techniques that would work.
+   * Rejects a store without the required capabilities, naming these and the techniques that work
+   * there.
    *
    * @throws IllegalArgumentException if the technique does not work on the store
    */

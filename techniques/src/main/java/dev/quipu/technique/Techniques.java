@@ -7,13 +7,13 @@ import dev.quipu.store.StoreProfile.Capability;
 import java.util.List;
 import java.util.Set;
 
-/** All techniques that count on a store. */
+/** All techniques for stores. */
 public final class Techniques {
-  /** What {@code dev.quipu.hits.HitLog} needs, promises and costs, with strong reads. */
+  /** The requirements, guarantees and costs of {@code dev.quipu.hits.HitLog}, with strong reads. */
   public static final TechniqueSpec HIT_LOG =
       new TechniqueSpec(
           "hit-log",
-          "One item a hit, in order of time; a read adds those behind a summary to it.",
+          "One item per hit, sorted by time; a read adds the hits after a summary to it.",
           "a repeat under its id counts once, and is answered as a repeat",
           Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
           Atomicity.ITEM,
@@ -25,12 +25,15 @@ public final class Techniques {
           new Cost(3, 0, 0),
           "SimpleDB counters, the easy way");
 
-  /** What {@code dev.quipu.hits.VersionTree} needs, promises and costs, with strong reads. */
+  /**
+   * The requirements, guarantees and costs of {@code dev.quipu.hits.VersionTree}, with strong
+   * reads.
+   */
   public static final TechniqueSpec VERSION_TREE =
       new TechniqueSpec(
           "version-tree",
           "Each process adds versions of its own to a set of values; readers resolve the tree.",
-          "it is put again, which is harmless; what stays unknown counts once or not at all",
+          "the value is put again, which is harmless; if still unknown, it counts at most once",
           Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
           Atomicity.ITEM,
           Set.of(Guarantee.AT_MOST_ONCE, Guarantee.LINEARIZABLE_READ),
@@ -38,7 +41,7 @@ public final class Techniques {
           new Cost(1, 0, 0),
           "SimpleDB counters, the hard way");
 
-  /** In the order in which they are taught. */
+  /** In the order of their pages. */
   public static final List<TechniqueSpec> ALL =
       List.of(
           AtomicAdd.SPEC,
@@ -51,11 +54,11 @@ public final class Techniques {
           HIT_LOG,
           VERSION_TREE);
 
-  /** From the one that promises most, for counters that take any number of requests. */
+  /** By strength of their guarantees, for counters with any number of requests. */
   private static final List<TechniqueSpec> BY_PROMISE =
       List.of(MarkerItem.SPEC, HIT_LOG, AtomicAdd.SPEC, Optimistic.SPEC);
 
-  /** Those that keep the number of a counter in one item, which can be set. */
+  /** Techniques that keep a counter in one item, which can be set. */
   private static final List<TechniqueSpec> SETTABLE =
       List.of(
           AtomicAdd.SPEC,
@@ -68,9 +71,9 @@ public final class Techniques {
   private Techniques() {}
 
   /**
-   * The technique of this name.
+   * Returns the technique with this name.
    *
-   * @throws IllegalArgumentException if there is none, naming those that there are
+   * @throws IllegalArgumentException if there is none, listing all names
    */
   public static TechniqueSpec named(String name) {
     return ALL.stream()
@@ -78,12 +81,12 @@ public final class Techniques {
         .findFirst()
         .orElseThrow(() ->
             new IllegalArgumentException(
-                "no technique '%s'; there are %s"
+                "unknown technique '%s'; known: %s"
                     .formatted(name, ALL.stream().map(TechniqueSpec::name).toList())));
   }
 
   /**
-   * The technique that promises most on such a store.
+   * Returns the technique with the strongest guarantees on a store.
    *
    * @throws IllegalArgumentException if none works there
    */
@@ -95,7 +98,7 @@ public final class Techniques {
             () -> new IllegalArgumentException("no technique works on store " + profile.name()));
   }
 
-  /** The exception for an add with bounds, by a technique that cannot honour them. */
+  /** Returns the exception for an add with bounds, if the technique does not support them. */
   public static UnsupportedOperationException keepsNoBounds(TechniqueSpec spec) {
     List<String> others =
         ALL.stream()
@@ -103,10 +106,11 @@ public final class Techniques {
             .map(TechniqueSpec::name)
             .toList();
     return new UnsupportedOperationException(
-        "%s keeps no bounds; these do: %s".formatted(spec.name(), String.join(", ", others)));
+        "%s does not support bounds; these do: %s"
+            .formatted(spec.name(), String.join(", ", others)));
   }
 
-  /** Returns the exception for a set or delete, by a technique that cannot do it exactly. */
+  /** Returns the exception for a set or delete that the technique cannot do exactly. */
   public static UnsupportedOperationException cannotSet(String technique) {
     List<String> others = SETTABLE.stream().map(TechniqueSpec::name).toList();
     return new UnsupportedOperationException(
@@ -114,11 +118,12 @@ public final class Techniques {
             .formatted(technique, String.join(", ", others)));
   }
 
-  /** The exception for a call that needs request ids, by a technique that keeps none. */
+  /** Returns the exception for a call with a request id, if the technique does not support ids. */
   public static UnsupportedOperationException keepsNoIds(String technique) {
     List<String> others =
         ALL.stream().filter(TechniqueSpec::remembersIds).map(TechniqueSpec::name).toList();
     return new UnsupportedOperationException(
-        "%s keeps no request ids; these do: %s".formatted(technique, String.join(", ", others)));
+        "%s does not support request ids; these do: %s"
+            .formatted(technique, String.join(", ", others)));
   }
 }

@@ -41,7 +41,7 @@ import java.util.random.RandomGenerator;
  *
  * Protocol.
  *   1. In one step, if the set lacks the id and has a free slot, and the number stays within
- *      bounds: add to the number, put the id into the set, and keep what the request was.
+ *      bounds: add to the number, put the id into the set, and store the text of the request.
  *   2. The set has the id: examine its text.
  *      a. It describes the same request: it counted before.
  *      b. It describes another request: a conflict; nothing changes.
@@ -52,7 +52,7 @@ import java.util.random.RandomGenerator;
  *   To cancel a request: put its id into the set, with a text that is a cancellation, if the set
  *   lacks it. That takes a slot.
  *
- * Why it is right. Number and ids change atomically, and an id is never removed.
+ * Why it is correct. Number and ids change atomically, and an id is never removed.
  *
  * Crash table.
  *   | crash             | stored            | a repeat        |
@@ -60,8 +60,8 @@ import java.util.random.RandomGenerator;
  *   | request 1 lost    | nothing           | counts once     |
  *   | reply to 1 lost   | the add and its id | 2a: counts once |
  *
- * Cost. One round trip, one write, nothing beside the item. But the item grows by some 120 bytes a
- * request, and stores that write whole items, or bill by their size, pay for all of it each time:
+ * Cost. One round trip, one write, no other item. But the item grows by about 120 bytes per
+ * request, and on stores that write whole items, or bill by their size, each add costs all of it:
  * 1,000 slots make 120 KB. For counters with a known, small number of requests: seats, votes of a
  * committee, players of a game.
  *
@@ -70,11 +70,11 @@ import java.util.random.RandomGenerator;
 
 /** Counts each request once, within one item, up to a number of requests. Thread-safe. */
 public final class TokenSet implements AddPart.Shardable {
-  /** What it needs, promises and costs. */
+  /** The requirements, guarantees and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
           "token-set",
-          "Number and ids of requests are one item; a repeat finds its id. Slots are limited.",
+          "Number and request ids are one item; a repeat finds its id. Slots are limited.",
           "a repeat under its id counts once, and is answered as a repeat",
           Set.of(Capability.STRONG_READ),
           Atomicity.ITEM,
@@ -87,10 +87,10 @@ public final class TokenSet implements AddPart.Shardable {
           new Cost(1, 0, 0),
           "Implement resource counters with Amazon DynamoDB, method 7");
 
-  /** Most slots of a counter. */
+  /** Maximum number of slots of a counter. */
   public static final int SLOTS_MAX = 2_000;
 
-  /** Slots of a counter, where nothing else is said. */
+  /** Default number of slots of a counter. */
   public static final int SLOTS = 1_000;
 
   private static final String REQUESTS = "requests";
@@ -105,30 +105,32 @@ public final class TokenSet implements AddPart.Shardable {
   private final int slots;
 
   /**
-   * Gives each counter {@link #SLOTS} slots.
+   * Creates the technique with {@link #SLOTS} slots per counter.
    *
-   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   * @throws IllegalArgumentException if the store lacks a capability that {@link #SPEC} requires
    */
   public TokenSet(Store store) {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #TokenSet(Store)}, with a source of randomness. */
+  /** Creates the technique with the given source of randomness. */
   public TokenSet(Store store, RandomGenerator random) {
     this(store, random, SLOTS);
   }
 
   /**
-   * Creates counters of a fixed number of slots: every request takes one permanently.
+   * Creates the technique with a fixed number of slots per counter; each request takes one
+   * permanently.
    *
    * @param slots 1 to {@link #SLOTS_MAX}
-   * @throws IllegalArgumentException if it is outside them, or the store lacks what is needed
+   * @throws IllegalArgumentException if {@code slots} is out of range, or the store lacks a
+   *     capability that {@link #SPEC} requires
    */
   public TokenSet(Store store, RandomGenerator random, int slots) {
     SPEC.requireWorksOn(store.profile());
     if (slots < 1 || slots > SLOTS_MAX) {
       throw new IllegalArgumentException(
-          "slots is %d, the limits are 1 and %d".formatted(slots, SLOTS_MAX));
+          "slots is %d; it must be from 1 to %d".formatted(slots, SLOTS_MAX));
     }
     this.store = store;
     this.items = new CounterItems(store);
@@ -190,7 +192,7 @@ public final class TokenSet implements AddPart.Shardable {
       return new AddResult.Rejected(Rejection.CANCELED);
     }
     if (stored.equals(text)) {
-      return new AddResult.Applied(add.delta(), NO_VALUE); // ours, whose reply was lost
+      return new AddResult.Applied(add.delta(), NO_VALUE); // of this call, whose reply was lost
     }
     boolean same = stored.startsWith(add.delta() + " " + add.boundsMark() + " ");
     return same

@@ -1,4 +1,4 @@
-/** The ways to count. One file is one technique, with an essay at its head. */
+/** The counting techniques: one per file, with an essay at its head. */
 @NullMarked
 package dev.quipu.technique;
 

@@ -60,7 +60,7 @@ import java.util.random.RandomGenerator;
  * that no page ever gets a first view. If-not-exists: add 1 to the number or to 0. Both count an
  * event as often as it is delivered, and an unknown outcome stays unknown.
  *
- * Why it is right. Marker and numbers change together, so each number is the count of the markers
+ * Why it is correct. Marker and numbers change together, so each number is the count of the markers
  * that belong to it, in any order, with any duplicates, and with any number of consumers.
  *
  * Expiry. A marker may expire after a time. A repeat within that time is recognized; a later one
@@ -319,7 +319,7 @@ public final class ViewCounter {
     return time.compareTo(start) >= 0 && (end.isEmpty() || time.compareTo(end.get()) < 0);
   }
 
-  /** Returns a time as used in keys, which sorts in order of time. */
+  /** Returns a time as used in keys, which sorts ordered by time. */
   static String text(Instant time) {
     return TIME.format(time);
   }

@@ -8,7 +8,7 @@ import java.time.Instant;
  *
  * @param url of the page: 1 to {@link Limits#URL_BYTES_MAX} bytes of UTF-8
  * @param time of the view, from year 0 to year 9999
- * @param clientId who viewed it: 1 to {@link Limits#CLIENT_ID_BYTES_MAX} bytes of UTF-8
+ * @param clientId the client that viewed it: 1 to {@link Limits#CLIENT_ID_BYTES_MAX} bytes of UTF-8
  */
 public record ViewEvent(String url, Instant time, String clientId) {
   private static final Instant TIME_MIN = Instant.parse("0000-01-01T00:00:00Z");

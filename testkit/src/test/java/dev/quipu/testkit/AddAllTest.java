@@ -166,7 +166,7 @@ final class AddAllTest {
     }
   }
 
-  /** The store does not answer, and the caller must. */
+  /** The store does not respond, and the caller must. */
   @Test
   void whatIsUnderWayInTheEndIsUnknownAndTheOthersHaveTheirResults() {
     CountDownLatch never = new CountDownLatch(1);

@@ -29,7 +29,7 @@ final class HitLogFaultTest {
       HitLogOptions.DEFAULT
           .settling(Duration.ofSeconds(4))
           .keeping(Duration.ofSeconds(20))
-          .summarisingAt(50);
+          .summarizingAt(50);
 
   @Test
   void noHitIsLostOrDoubledAndEveryReadLiesInItsOwnInterval() throws Exception {

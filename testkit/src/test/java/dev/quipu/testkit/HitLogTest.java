@@ -265,7 +265,7 @@ final class HitLogTest {
 
   @Test
   void aReadThatFindsManyHitsMakesASummary() {
-    HitLog often = new HitLog(store, HitLogOptions.DEFAULT.summarisingAt(10));
+    HitLog often = new HitLog(store, HitLogOptions.DEFAULT.summarizingAt(10));
     for (int i = 0; i < 9; i++) {
       add(1);
     }

@@ -16,7 +16,7 @@ import java.util.Objects;
 /**
  * Hits of clients with their times: the expected values of online counts.
  *
- * @param all hits, in order of time
+ * @param all hits, ordered by time
  */
 record Hits(List<Hit> all) {
   private static final long SECONDS_OF_HOUR = 3_600;

@@ -46,7 +46,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** Options and names: values at the limits are accepted, and values beyond them are named. */
+/**
+ * Options and names: values at each limit are accepted, and values beyond it are rejected by name.
+ */
 @SuppressWarnings("CheckReturnValue") // adds that prepare the test
 final class OptionLimitsTest {
   private static final Duration STEP = Duration.ofMillis(1);
@@ -86,7 +88,7 @@ final class OptionLimitsTest {
         HitLogOptions.SETTLE_MAX,
         each -> options.keeping(HitLogOptions.WINDOW_MAX).settling(each));
     times("window", options.settle(), HitLogOptions.WINDOW_MAX, options::keeping);
-    numbers("hitsMax", 1, Long.MAX_VALUE, options::summarisingAt);
+    numbers("hitsMax", 1, Long.MAX_VALUE, options::summarizingAt);
   }
 
   @Test
@@ -234,7 +236,7 @@ final class OptionLimitsTest {
           } catch (IllegalArgumentException e) {
             assertTrue(String.valueOf(e.getMessage()).startsWith("name"), e.getMessage());
           } catch (UnsupportedOperationException e) {
-            // it keeps no ids
+            // it does not support request ids
           }
         }
       }

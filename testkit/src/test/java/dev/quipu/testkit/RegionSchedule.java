@@ -176,7 +176,7 @@ final class RegionSchedule {
     table.settle();
   }
 
-  /** Ends all leases; running processes try to renew them in vain. */
+  /** Ends all leases; running processes try to renew them without success. */
   void leasesEnd(Process... running) {
     for (int i = 0; i < 4; i++) {
       clock.advance(Duration.ofMinutes(21));

@@ -223,7 +223,7 @@ final class RegionVotesTest {
     assertEquals(
         "lease of region us ends at %s, and it may count until then; it may be"
                 .formatted(start.plus(RegionSchedule.TERMS.lease()))
-            + " retired 10000 ms later by the clocks of most regions"
+            + " retired 10000 ms later by the clocks of a majority of regions"
             + ", in ap it was %s at the last beat by the clock here; not answering: [us]"
                 .formatted(start),
         rejection(all.get(1), "us"));
@@ -273,7 +273,7 @@ final class RegionVotesTest {
     Process ap = schedule.during("ap", cut);
     QuipuException silent =
         assertThrows(QuipuException.class, () -> ap.counters().acceptLoss("eu"));
-    assertTrue(String.valueOf(silent.getMessage()).contains("region us does not answer"));
+    assertTrue(String.valueOf(silent.getMessage()).contains("region us does not respond"));
     assertTrue(cut.hasHappened());
     schedule.heal();
     us.leases().renew();

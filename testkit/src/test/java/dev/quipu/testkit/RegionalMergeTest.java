@@ -161,7 +161,7 @@ final class RegionalMergeTest {
   @Test
   void aMergeNamesTheRegionThatItWaitsFor() {
     add("ap", 5, "one");
-    String why = "merging waits for regions that do not answer: [us]";
+    String why = "merging waits for regions that do not respond: [us]";
     RegionalCollection ap =
         in("ap", ReplicaHook.afterWrite("us", "merged/us", () -> table.cutOff(2)));
     QuipuException since = assertThrows(QuipuException.class, () -> ap.merge(LIKES, NO_WINDOW));

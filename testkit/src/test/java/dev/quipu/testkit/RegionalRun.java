@@ -128,7 +128,7 @@ final class RegionalRun {
     table.settle();
     table.cutOff(lost);
     time.sleep(TERMS.lease().multipliedBy(2));
-    RegionLeases.of(calmly(last), TERMS).renew(); // in vain, but others see its clock
+    RegionLeases.of(calmly(last), TERMS).renew(); // without success, but others see its clock
     RegionalCounters successor = calm(next, RegionLeases.of(calmly(next), TERMS));
     successor.retire(NAMES.get(lost));
     successor.acceptLoss(NAMES.get(lost)); // everything it had counted was sent
@@ -265,7 +265,7 @@ final class RegionalRun {
     try {
       read = here.read(STOCK);
     } catch (QuipuException e) {
-      return; // its own replica did not answer
+      return; // its own replica did not respond
     }
     Reading reading = read.orElse(Reading.exact(0));
     wideReads += reading.low() < reading.high() ? 1 : 0;

@@ -162,7 +162,7 @@ final class ShardPlanTest {
     QuipuException e = rejected(() -> add(open(ALONE), 1, "other"));
     assertEquals(Reason.DENIED, e.reason());
     assertEquals(
-        "counter a was counted without shards; only shards with bounds can take it over. Count"
+        "counter a was used without shards; only shards with bounds can take it over. Start"
             + " without --shards, or with --floor or --ceiling too",
         e.getMessage());
     assertEquals(Optional.empty(), plan());
@@ -253,7 +253,7 @@ final class ShardPlanTest {
   void otherBoundsThanThoseOfTheShardsAreRejectedWithTheirs() {
     Add bounded = new Add("a", 1, Bounds.atMost(5), null);
     assertEquals(
-        "these shards have no bounds; set them by ShardOptions.within",
+        "these shards have no bounds; set them with ShardOptions.within",
         unsupported(() -> open(ALONE).add(bounded)));
     assertEquals(
         "bounds of these shards are fixed at -1 to 6",

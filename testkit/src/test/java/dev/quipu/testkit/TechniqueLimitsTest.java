@@ -216,7 +216,7 @@ final class TechniqueLimitsTest {
     assertEquals(Optional.of(next.version()), child.parent());
     VersionNode high = VersionNode.first(one, Optional.empty(), Long.MAX_VALUE, 10);
     VersionNode anew = VersionNode.first(two, Optional.of(high), 1, 20);
-    assertEquals(Optional.empty(), anew.parent(), "a sum of more than 64 bits begins anew");
+    assertEquals(Optional.empty(), anew.parent(), "a sum of more than 64 bits starts again");
     assertEquals(List.of(1L, 1L), List.of(anew.number(), anew.count()));
     assertThrows(ArithmeticException.class, () -> high.next(1, 30));
     assertNotEquals(root.version(), anew.version());

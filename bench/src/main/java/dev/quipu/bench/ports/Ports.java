@@ -81,7 +81,7 @@ public final class Ports {
         real processes, %d connections from one generator, turns of %d s, %d in each cell. Repeat it
         with `./dev bench ports`; `./dev bench ports 1 1` takes one round with turns of 1 s.
 
-        Made on %s.
+        Measured on %s.
         Data are on %s.
 
         A ratio is Quipu's adds per second to the peer's in the same round: above 1 Quipu is
@@ -267,7 +267,7 @@ public final class Ports {
     }
     page.append(
         """
-        | pipeline | Quipu | Redis | ratio | Quipu, ours | Redis, ours |
+        | pipeline | Quipu | Redis | ratio | Quipu, own generator | Redis, own generator |
         |---|---|---|---|---|---|
         """);
     page.append(byRedisBenchmark);

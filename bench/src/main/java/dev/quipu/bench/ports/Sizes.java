@@ -67,7 +67,7 @@ public final class Sizes {
     stated, in groups of %,d adds (`addAll`): a group is on disk before the next one is sent.
     Bytes are about the same on any machine; times are not.
 
-    Made on %s.
+    Measured on %s.
     Heap of %,d MiB; data are on %s.
     """
         .formatted(

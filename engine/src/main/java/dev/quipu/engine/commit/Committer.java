@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * A leader that is done wakes the caller of the next task. A caller that gives up waiting marks its
  * task abandoned first, and then checks once more whether it can lead; a leader that finds only
- * abandoned tasks goes on leading. So a queued task always has a thread responsible for it.
+ * abandoned tasks continues to lead. So a queued task always has a thread responsible for it.
  *
  * Reads are tasks as well. What a read observed is on disk before its caller gets it.
  *
@@ -187,7 +187,7 @@ public final class Committer {
   private void freeWaiters() {
     do {
       if (!leading.compareAndSet(false, true)) {
-        return; // the active leader notices
+        return; // the active leader detects this
       }
       try {
         drain();
@@ -235,7 +235,7 @@ public final class Committer {
   }
 
   /**
-   * Syncs all frames to disk, whatever the durability.
+   * Syncs all frames to disk, regardless of the durability.
    *
    * @throws QuipuException if the engine has stopped
    */

@@ -50,7 +50,7 @@ public final class Group {
     }
   }
 
-  /** Returns how many counter records still fit into this frame. */
+  /** Returns the number of counter records that still fit into this frame. */
   int room() {
     int values = dirtyCount * Records.COUNTER_RECORD_BYTES_MAX;
     return (out.remaining() - Frame.ALIGNMENT - values) / Records.COUNTER_RECORD_BYTES_MAX;

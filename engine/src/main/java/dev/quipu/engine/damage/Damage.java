@@ -8,7 +8,7 @@ public enum Damage {
   LOG_CUT,
   /** A segment of the log is missing. */
   SEGMENT_MISSING,
-  /** The head of a segment cannot be read. */
+  /** The header of a segment cannot be read. */
   SEGMENT_HEAD,
   /** The snapshot cannot be read or is missing. */
   SNAPSHOT,

@@ -33,7 +33,7 @@ public interface Disk {
 
   boolean exists(Path file);
 
-  /** Returns the entries of a directory, in order of name. */
+  /** Returns the entries of a directory, ordered by name. */
   List<Path> list(Path directory) throws IOException;
 
   void createDirectories(Path directory) throws IOException;
@@ -50,7 +50,7 @@ public interface Disk {
   /** Returns when the names in a directory are durable. */
   void syncDirectory(Path directory) throws IOException;
 
-  /** Returns how many bytes can still be written. */
+  /** Returns the number of bytes that can still be written. */
   long usableBytes(Path directory) throws IOException;
 
   /**

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 /*
  * THE FAILURE MODEL of the engine.
  *
- *   An exception before a task has changed memory     fails that task; all others go on
+ *   An exception before a task has changed memory     fails that task; all others continue
  *   Disk full, or memory limit reached                the task is rejected before it changes memory
  *   Any other Throwable of the commit leader, or a    stops the engine: memory may differ from the
  *   Throwable of one of the engine's own threads      log, so nothing is acknowledged any more

@@ -121,7 +121,7 @@ public final class IdFile {
   /**
    * Opens a file.
    *
-   * @throws DamageException if it is missing or its head, fences or filter are damaged
+   * @throws DamageException if it is missing or its header, fences or filter are damaged
    */
   public static IdFile open(Disk disk, Path path) throws IOException {
     if (!disk.exists(path)) {
@@ -129,17 +129,17 @@ public final class IdFile {
     }
     long size = disk.size(path);
     if (size < PAGE) {
-      throw new DamageException(Damage.ID_FILE, path, size, "the head is truncated");
+      throw new DamageException(Damage.ID_FILE, path, size, "the header is truncated");
     }
     ByteBuffer bytes = disk.map(path);
     if (bytes.getLong(0) != MAGIC || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
-      throw new DamageException(Damage.ID_FILE, path, 0, "the head is damaged");
+      throw new DamageException(Damage.ID_FILE, path, 0, "the header is damaged");
     }
     IdFile opened = new IdFile(path, bytes);
     long tail = (long) PAGE * (opened.pages + 1);
     if (opened.filterStart() + (long) opened.filterBlocks * BLOCK != size) {
       throw new DamageException(
-          Damage.ID_FILE, path, size, "the file length does not match its head");
+          Damage.ID_FILE, path, size, "the file length does not match its header");
     }
     if (bytes.getInt(56) != crc(bytes.slice((int) tail, (int) (size - tail)))) {
       throw new DamageException(Damage.ID_FILE, path, tail, "fences or filter are damaged");

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * once take an eighth of the window from them (see EngineClock), and they are still remembered for
  * the window.
  *
- * Each generation has an epoch, 1 to 254 and then again from 1, by which counters know whether ids
- * of theirs may be remembered. It is live until the file is dropped, which is not before a snapshot
- * without it is durable.
+ * Each generation has an epoch, 1 to 254 and then again from 1, by which counters determine whether
+ * ids of theirs may be remembered. It is live until the file is dropped, which is not before a
+ * snapshot without it is durable.
  */
 
 /** Remembers which requests were seen. Not thread-safe: only the committer calls it. */
@@ -169,7 +169,7 @@ public final class RequestIds {
     return waiting.size() < WAITING_MAX || active.size() < tableMax;
   }
 
-  /** Returns how many tables wait for the disk. */
+  /** Returns the number of tables that wait for the disk. */
   public int waiting() {
     return waiting.size();
   }

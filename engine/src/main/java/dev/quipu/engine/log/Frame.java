@@ -34,7 +34,7 @@ public final class Frame {
     this.identity = identity;
   }
 
-  /** The fields of a valid frame's head. */
+  /** The fields of the header of a valid frame. */
   public record Head(
       int payloadBytes, int commands, long number, long commandsBefore, long timeMillis) {
     /** Returns the distance from the start of this frame to the next, in bytes. */
@@ -69,7 +69,7 @@ public final class Frame {
     buffer.flip();
   }
 
-  /** Returns the head of the frame at {@code offset}; null if there is no valid frame. */
+  /** Returns the header of the frame at {@code offset}; null if there is no valid frame. */
   public @Nullable Head read(ByteBuffer buffer, int offset) {
     if (offset + HEAD_BYTES > buffer.limit() || buffer.getInt(offset) != MAGIC) {
       return null;

@@ -411,9 +411,9 @@ public final class Log implements Closeable {
   }
 
   /**
-   * Reads the head of a segment.
+   * Reads the header of a segment.
    *
-   * @throws DamageException if it is not a valid head of this directory
+   * @throws DamageException if it is not a valid header of this directory
    */
   public static Segment readHead(Disk disk, Path path, long identity) throws IOException {
     ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);
@@ -424,7 +424,7 @@ public final class Log implements Closeable {
         || head.getLong(0) != MAGIC
         || head.getInt(HEAD_CRC) != crc(head, identity)
         || !path.getFileName().toString().equals(expected)) {
-      throw new DamageException(Damage.SEGMENT_HEAD, path, 0, "the head is damaged");
+      throw new DamageException(Damage.SEGMENT_HEAD, path, 0, "the header is damaged");
     }
     return new Segment(number, head.getLong(24), path);
   }

@@ -34,7 +34,7 @@ import java.util.Set;
  *
  * Records hold resulting values, not changes, so replay is idempotent: reading a record twice, or
  * one that is older than the state, is harmless as long as all later records are read too. So a
- * snapshot can be taken while writes go on.
+ * snapshot can be taken while writes continue.
  */
 
 /** Writes records to a buffer and reads them back. */
@@ -118,7 +118,7 @@ public final class Records {
         }
         case NO_ITEM -> reader.item(key(in), Optional.empty());
         case START, ID_FILE, SALVAGED, END -> reader.snapshot(kind, in);
-        default -> throw new IllegalStateException("a record of kind " + kind);
+        default -> throw new IllegalStateException("unknown record kind " + kind);
       }
     }
   }
@@ -265,7 +265,7 @@ public final class Records {
         }
         yield new Field.Tokens(tokens);
       }
-      default -> throw new IllegalStateException("a field of kind " + kind);
+      default -> throw new IllegalStateException("unknown field kind " + kind);
     };
   }
 
@@ -291,7 +291,7 @@ public final class Records {
   private static byte[] bytes(ByteBuffer in) {
     long length = unsigned(in);
     if (length < 0 || length > in.remaining()) {
-      throw new IllegalStateException("a text of " + length + " bytes, beyond the frame");
+      throw new IllegalStateException("a text of " + length + " bytes exceeds the frame");
     }
     byte[] bytes = new byte[(int) length];
     in.get(bytes);
@@ -325,6 +325,6 @@ public final class Records {
         return value;
       }
     }
-    throw new IllegalStateException("a number of more than 64 bits");
+    throw new IllegalStateException("a number exceeds 64 bits");
   }
 }

@@ -18,7 +18,7 @@ import java.util.List;
  * @param damages damage found; empty unless the read was lenient
  * @param isTailStale whether discarded frames follow the end, so that appending must continue in a
  *     new segment
- * @param validBehindDamage commands in intact frames after a damaged one
+ * @param validAfterDamage commands in intact frames after a damaged one
  * @param notes notes for the operator
  */
 public record Recovered(
@@ -30,10 +30,10 @@ public record Recovered(
     int syncedEnd,
     boolean isTailStale,
     List<DamageException> damages,
-    long validBehindDamage,
+    long validAfterDamage,
     List<String> notes) {
 
-  /** Returns how many bytes of log a start reads. */
+  /** Returns the number of bytes of log that a start reads. */
   public long logBytes(Disk disk) throws IOException {
     long bytes = segments.isEmpty() ? 0 : end;
     for (int i = 0; i < segments.size() - 1; i++) {

@@ -67,7 +67,7 @@ public final class Recovery {
   private int readEnd; // of the frame being read
   private int unsealed; // tables that could not be written to disk
   private long durableFrame; // this, and all before it
-  private long validBehindDamage;
+  private long validAfterDamage;
   private final SegmentReader reader;
   private final boolean isUnsynced;
   private boolean isTailStale;
@@ -117,7 +117,7 @@ public final class Recovery {
         Math.min(recovery.syncedEnd, recovery.end),
         recovery.isTailStale,
         recovery.damages,
-        recovery.validBehindDamage,
+        recovery.validAfterDamage,
         recovery.notes);
   }
 
@@ -283,7 +283,7 @@ public final class Recovery {
                 Damage.SNAPSHOT,
                 directory,
                 0,
-                "there is no snapshot with frames 1 to %d, which the log does not have any more"
+                "there is no snapshot with frames 1 to %d, which the log no longer has"
                     .formatted(found.getFirst().firstFrame() - 1)));
       } else if (next > 1 || highWater.frame() > 0 || !found.isEmpty()) {
         report(missing(found.isEmpty() ? 1 : found.getFirst().number() - 1));
@@ -384,7 +384,7 @@ public final class Recovery {
         next++;
         continue;
       }
-      Place following = behindDamage(at, next);
+      Place following = afterDamage(at, next);
       if (following == null) {
         break;
       }
@@ -399,7 +399,7 @@ public final class Recovery {
   }
 
   /** Returns where reading can continue after damage; null if a needed frame is damaged too. */
-  private @Nullable Place behindDamage(int at, long number) {
+  private @Nullable Place afterDamage(int at, long number) {
     SegmentReader.@Nullable Found found = reader.find(at, number + 1, state.frame + 1);
     if (found != null) {
       return new Place(found.head().number(), found.at());
@@ -421,8 +421,8 @@ public final class Recovery {
   }
 
   private DamageException flipped(Log.Segment segment, int at, long number) {
-    SegmentReader.Behind behind = reader.behind(at, number);
-    validBehindDamage = behind.commands();
+    SegmentReader.Following following = reader.following(at, number);
+    validAfterDamage = following.commands();
     return new DamageException(
         Damage.FLIPPED_FRAME,
         segment.path(),
@@ -430,8 +430,8 @@ public final class Recovery {
         "frame %d does not match its checksum, and %s; all before it can be salvaged"
             .formatted(
                 number,
-                behind.highest() > 0
-                    ? "frames up to " + behind.highest() + " follow it"
+                following.highest() > 0
+                    ? "frames up to " + following.highest() + " follow it"
                     : "it was acknowledged"));
   }
 

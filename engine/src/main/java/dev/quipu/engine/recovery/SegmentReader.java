@@ -29,7 +29,7 @@ final class SegmentReader {
    * @param highest number of the last of them; 0 if there is none
    * @param commands number of commands in all of them
    */
-  record Behind(long highest, long commands) {}
+  record Following(long highest, long commands) {}
 
   /** Reads another segment. */
   void read(Path path) throws IOException {
@@ -48,7 +48,7 @@ final class SegmentReader {
     bytes.flip();
   }
 
-  /** Returns the head of the frame at {@code at}; null if there is no valid frame. */
+  /** Returns the header of the frame at {@code at}; null if there is no valid frame. */
   Frame.@Nullable Head frameAt(int at) {
     return frame.read(bytes, at);
   }
@@ -84,7 +84,7 @@ final class SegmentReader {
   }
 
   /** Returns the valid frames from {@code from} on whose number is above {@code number}. */
-  Behind behind(int from, long number) {
+  Following following(int from, long number) {
     long highest = 0;
     long commands = 0;
     for (Found each = find(from, number + 1, Long.MAX_VALUE);
@@ -93,7 +93,7 @@ final class SegmentReader {
       highest = Math.max(highest, each.head.number());
       commands += each.head.commands();
     }
-    return new Behind(highest, commands);
+    return new Following(highest, commands);
   }
 
   private boolean hasNumber(int at, long first, long last) {

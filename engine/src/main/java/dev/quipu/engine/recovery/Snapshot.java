@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *   HAD_IDS  the counter has request ids in these files
  *   END      the last frame of the log that the snapshot may reflect
  *
- * The snapshot is fuzzy: it is taken in pieces while writes go on, so pieces reflect different
+ * The snapshot is fuzzy: it is taken in pieces while writes continue, so pieces reflect different
  * moments. Records hold resulting values, so replaying all frames from START on over it is
  * idempotent. Those up to END must exist, and do, for they were synced before END was written.
  */
@@ -299,7 +299,7 @@ public final class Snapshot implements Closeable {
         case Records.ID_FILE -> idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
         case Records.SALVAGED -> state.isSalvaged = true;
         case Records.END -> end = Records.unsigned(in);
-        default -> throw new IllegalStateException("a record of kind " + kind);
+        default -> throw new IllegalStateException("unexpected record kind " + kind);
       }
     }
   }

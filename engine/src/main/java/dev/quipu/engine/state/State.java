@@ -185,7 +185,7 @@ public final class State implements Records.Reader {
 
   @Override
   public void snapshot(byte kind, ByteBuffer in) {
-    throw new IllegalStateException("a record of kind " + kind + " in the log");
+    throw new IllegalStateException("unexpected record kind " + kind + " in the log");
   }
 
   private void remember(long high, long low, long meta, long delta, long value) {

@@ -11,7 +11,7 @@ public final class Watches {
   /** Separates the name of a family of counters from the rest of its members' names. */
   public static final char MEMBER = '\u001f';
 
-  /** As {@link #MEMBER}, for a ranked family. */
+  /** Like {@link #MEMBER}, for a ranked family. */
   public static final char RANKED_MEMBER = '\u001e';
 
   /** Heap of a watched name without its chars, in bytes. */

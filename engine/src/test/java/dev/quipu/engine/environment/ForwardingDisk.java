@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A disk wrapper for tests that change a part of its behaviour. */
+/** A disk wrapper for tests that change a part of its behavior. */
 public class ForwardingDisk implements Disk {
   private final Disk disk;
 

@@ -283,7 +283,7 @@ final class IdFileTest {
       assertEquals(length, e.offset());
       assertEquals(
           length < PAGE,
-          String.valueOf(e.getMessage()).contains("the head is truncated"),
+          String.valueOf(e.getMessage()).contains("the header is truncated"),
           e.getMessage());
     }
   }

@@ -357,7 +357,7 @@ final class RecoveryFilesTest {
     Recovered found = data.read();
     assertEquals(1, found.notes().size());
     String note = found.notes().getFirst();
-    assertTrue(note.startsWith("ID_FILE in " + ids + " at byte 0: the head is damaged"), note);
+    assertTrue(note.startsWith("ID_FILE in " + ids + " at byte 0: the header is damaged"), note);
     assertTrue(note.endsWith("; its ids are in the log too"), note);
     assertEquals(5, found.state().ids.size());
     assertEquals(List.of(), idFiles(found));

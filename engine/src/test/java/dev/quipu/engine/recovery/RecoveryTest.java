@@ -85,7 +85,7 @@ final class RecoveryTest {
     assertFalse(found.isTailStale());
     assertEquals(List.of(), found.damages());
     assertEquals(List.of(), found.notes());
-    assertEquals(0, found.validBehindDamage());
+    assertEquals(0, found.validAfterDamage());
     data.mark(3, 3_001);
     assertEquals(3_001, data.read().state().timeMillis, "the time has gone on since");
   }
@@ -198,11 +198,11 @@ final class RecoveryTest {
     assertEquals(1, found.state().frame);
     assertEquals(2, found.state().commands);
     assertEquals(1, value(found));
-    assertEquals(8, found.validBehindDamage(), "commands in the four frames that follow");
+    assertEquals(8, found.validAfterDamage(), "commands in the four frames that follow");
     byte[] least = frame(3, out -> {}); // a frame without records
     data.segmentOf(HEAD + 2 * FRAME + 40, 1, 1, frame(1), damaged, least);
     expect(Damage.FLIPPED_FRAME, log, HEAD + FRAME, detail.formatted(3));
-    assertEquals(2, data.readLeniently().validBehindDamage());
+    assertEquals(2, data.readLeniently().validAfterDamage());
   }
 
   @Test
@@ -224,7 +224,7 @@ final class RecoveryTest {
     assertEquals(1, value(found));
     assertEquals(HEAD + FRAME, found.end());
     assertTrue(found.isTailStale());
-    assertEquals(0, found.validBehindDamage());
+    assertEquals(0, found.validAfterDamage());
     String note =
         "UNSYNCED_TAIL in %s at byte %d: frames from 2 on were not synced and are discarded"
             .formatted(log, HEAD + FRAME);
@@ -293,7 +293,7 @@ final class RecoveryTest {
     data.mark(6, 0);
     flip(first, 3);
     flip(second, 3);
-    expect(Damage.SEGMENT_HEAD, second, 0, "the head is damaged");
+    expect(Damage.SEGMENT_HEAD, second, 0, "the header is damaged");
     Recovered found = data.readLeniently();
     assertEquals(List.of(Damage.SEGMENT_HEAD, Damage.SEGMENT_HEAD), damages(found));
     assertEquals(
@@ -324,7 +324,7 @@ final class RecoveryTest {
         log,
         HEAD + FRAME,
         "frame 2 has a record that cannot be applied"
-            + " (java.lang.IllegalStateException: a record of kind 99);"
+            + " (java.lang.IllegalStateException: unknown record kind 99);"
             + " all before it can be salvaged");
     assertInstanceOf(IllegalStateException.class, damage().getSuppressed()[0]);
     Recovered found = data.readLeniently();

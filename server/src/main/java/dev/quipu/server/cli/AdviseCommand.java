@@ -99,7 +99,7 @@ final class AdviseCommand implements Callable<Integer> {
       paramLabel = "TIME",
       defaultValue = "0s",
       converter = DurationConverter.class,
-      description = "Longest time until a process or queue retries a request (default 0s: never).")
+      description = "Maximum time until a process or queue retries a request (default 0s: never).")
   private Duration retryWindow = Duration.ZERO;
 
   @Option(
@@ -113,7 +113,7 @@ final class AdviseCommand implements Callable<Integer> {
       paramLabel = "TIME",
       defaultValue = "0s",
       converter = DurationConverter.class,
-      description = "Highest acceptable age of a value that is read (default 0s).")
+      description = "Maximum acceptable age of a value that is read (default 0s).")
   private Duration staleness = Duration.ZERO;
 
   @Option(
@@ -126,7 +126,7 @@ final class AdviseCommand implements Callable<Integer> {
       names = "--adds-per-counter",
       paramLabel = "N",
       defaultValue = "0",
-      description = "Most adds to one counter over its lifetime (default 0: unknown).")
+      description = "Maximum number of adds to one counter over its lifetime (default 0: unknown).")
   private long addsPerCounter;
 
   @Option(
@@ -138,7 +138,7 @@ final class AdviseCommand implements Callable<Integer> {
   @Option(
       names = "--drift",
       defaultValue = "0",
-      description = "Highest acceptable error of a counter, per add (default 0: exact).")
+      description = "Maximum acceptable error of a counter, per add (default 0: exact).")
   private double drift;
 
   @Option(

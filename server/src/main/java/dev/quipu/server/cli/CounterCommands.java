@@ -91,8 +91,8 @@ final class CounterCommands {
     }
 
     /**
-     * Adds under an id that was made up. Counters may take no such id: they keep none, or a region
-     * is to be named in it. Then the add did not apply, and is sent without one, and not repeated.
+     * Adds under a generated id. If the counters reject it, since they do not support ids or an id
+     * must name a region, the add was not applied; it is sent again without an id, and not retried.
      */
     private AddResult addOnce(Access access, Add add) {
       try {
@@ -150,7 +150,7 @@ final class CounterCommands {
       description = {
         "Print the values of counters.",
         "",
-        "Of several counters, prints value and name, one per line."
+        "For several counters, prints value and name, one per line."
       },
       footer = {
         "",
@@ -208,7 +208,7 @@ final class CounterCommands {
         .formatted(name, reading.low(), reading.high(), why.isEmpty() ? "" : "; " + why);
   }
 
-  @Command(name = "list", description = "Print counters in order of name.")
+  @Command(name = "list", description = "Print counters ordered by name.")
   static final class ListCommand implements Callable<Integer> {
     @Mixin private Target target = new Target();
     @Mixin private Output output = new Output();

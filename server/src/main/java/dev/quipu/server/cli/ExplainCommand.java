@@ -92,7 +92,7 @@ final class ExplainCommand implements Callable<Integer> {
   }
 
   private int hits(HitLog.Stored hits) {
-    long value = hits.count() + hits.sumBehind();
+    long value = hits.count() + hits.sumAfter();
     String end = hits.end().map(Object::toString).orElse("never");
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", counter);
@@ -101,8 +101,8 @@ final class ExplainCommand implements Callable<Integer> {
     members.put("until", end);
     members.put("swept", Long.toString(hits.swept()));
     members.put("hitsStored", hits.stored());
-    members.put("hitsBehind", hits.behind());
-    members.put("sumBehind", Long.toString(hits.sumBehind()));
+    members.put("hitsAfter", hits.hitsAfter());
+    members.put("sumAfter", Long.toString(hits.sumAfter()));
     output.print(
         """
         %s = %d
@@ -115,8 +115,8 @@ final class ExplainCommand implements Callable<Integer> {
                 value,
                 end,
                 hits.count(),
-                hits.behind(),
-                hits.sumBehind(),
+                hits.hitsAfter(),
+                hits.sumAfter(),
                 hits.stored(),
                 hits.swept()),
         members);

@@ -44,7 +44,7 @@ import picocli.CommandLine.TypeConversionException;
 /** Imports a file. */
 @Command(
     name = "import",
-    description = "Import a file. Run twice, or interrupted and run again, it counts once.",
+    description = "Import a file. Each line counts once, even if the import is repeated.",
     footer = {
       "",
       "Formats:",
@@ -78,7 +78,9 @@ final class ImportCommand implements Callable<Integer> {
       description = "combined-log or ndjson.")
   private Format format = Format.COMBINED_LOG;
 
-  @Parameters(paramLabel = "FILE", description = "The file, may be gzipped; - for standard input.")
+  @Parameters(
+      paramLabel = "FILE",
+      description = "The file, which may be gzipped; - for standard input.")
   private Path file = Path.of("-");
 
   private long read;

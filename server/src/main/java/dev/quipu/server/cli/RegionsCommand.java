@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "regions",
     description = {
-      "Show the regions of a topology as one of them sees them, or retire a lost one.",
+      "Show the regions of a topology as seen by one of them, or retire a lost one.",
       "",
       "A retired region never counts again under its name. Its rights go to the",
       "region that retires it; adds that it never replicated are lost, and readings",

@@ -27,7 +27,7 @@ final class SetCommands {
 
   @Command(
       name = "set",
-      description = "Set the value of a counter, whatever its bounds.",
+      description = "Set the value of a counter, regardless of its bounds.",
       footer = {
         "",
         "Exit code 3: the counter has another value than --if-value; nothing changed.",
@@ -66,7 +66,7 @@ final class SetCommands {
 
   @Command(
       name = "reset",
-      description = "Set a counter to 0, whatever its bounds.",
+      description = "Set a counter to 0, regardless of its bounds.",
       footer = {"", "Example:", "  quipu reset likes"})
   static final class ResetCommand implements Callable<Integer> {
     @Mixin private Target target = new Target();

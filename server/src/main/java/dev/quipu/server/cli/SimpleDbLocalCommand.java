@@ -71,7 +71,7 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
       paramLabel = "TIME",
       defaultValue = "0s",
       converter = DurationConverter.class,
-      description = "Longest lag of a replica (default ${DEFAULT-VALUE}).")
+      description = "Maximum lag of a replica (default ${DEFAULT-VALUE}).")
   private Duration lag = Duration.ZERO;
 
   @Option(
@@ -95,7 +95,7 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     if (port < 0 || port > 65_535) {
-      throw new IllegalArgumentException("--port is " + port + "; the limits are 0 and 65535");
+      throw new IllegalArgumentException("--port is " + port + "; it must be from 0 to 65535");
     }
     Map<SimpleDbFault, Double> probabilities = probabilities();
     SimpleDbOptions options = new SimpleDbOptions(accessKey, secretKey, lag, countMax, seed);

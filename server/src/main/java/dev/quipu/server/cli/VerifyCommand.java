@@ -39,7 +39,7 @@ import picocli.CommandLine.Option;
     description = {
       "Verify a technique under injected faults.",
       "",
-      "With --store, runs on that store for some seconds, and reports the error of",
+      "With --store, runs on that store for a few seconds, and reports the error of",
       "the counters. Without, runs simulations from a seed, and checks the",
       "guarantees of the technique."
     },
@@ -47,7 +47,7 @@ import picocli.CommandLine.Option;
       "",
       "Faults: throttled, lost-request, lost-reply, delayed, duplicate, client-repeats.",
       "They are injected between the technique and the client of the store, which",
-      "itself is healthy. Its counters stay, under names like quipu-verify/....",
+      "itself is healthy. Counters are kept; their names begin with quipu-verify/.",
       "",
       "Exit code 8: a counter is not exact.",
       "",
@@ -80,7 +80,7 @@ final class VerifyCommand implements Callable<Integer> {
   @Option(
       names = "--seconds",
       defaultValue = "10",
-      description = "Begin adds for this time (default 10).")
+      description = "Start adds for this number of seconds (default 10).")
   private double seconds;
 
   @Option(

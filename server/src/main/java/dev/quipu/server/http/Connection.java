@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
 
 /** One connection. Confined to its event loop. */
 final class Connection extends ChannelInboundHandlerAdapter {
-  /** Most bytes of one read. */
+  /** Maximum number of bytes of one read. */
   static final int RECEIVE_BYTES_MAX = 16 << 10;
 
   /** Memory of a partial header when decoded, for each of its bytes. */

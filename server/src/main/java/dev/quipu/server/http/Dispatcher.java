@@ -149,7 +149,7 @@ final class Dispatcher {
     List<String> hosts = headers.getAll(HttpHeaderNames.HOST);
     if (hosts.size() != 1) {
       throw Problem.badRequest(
-          "request has %d Host headers; it must have one".formatted(hosts.size()));
+          "request has %d Host headers; it must have exactly one".formatted(hosts.size()));
     }
     if (token.isEmpty()) {
       String host = PORT.matcher(hosts.getFirst().toLowerCase(Locale.ROOT)).replaceFirst("");

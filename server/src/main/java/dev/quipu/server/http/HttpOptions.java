@@ -13,8 +13,8 @@ import java.util.stream.Stream;
  *
  * @param bind address to listen on
  * @param port port to listen on; 0 picks one
- * @param connectionsMax most open connections; further ones replace idle ones
- * @param requestsMax most requests in progress; further ones fail with 503
+ * @param connectionsMax maximum number of open connections; further ones replace idle ones
+ * @param requestsMax maximum number of requests in progress; further ones fail with 503
  */
 public record HttpOptions(
     String bind, int port, Access access, int connectionsMax, int requestsMax, Timeouts timeouts) {
@@ -60,7 +60,7 @@ public record HttpOptions(
   public HttpOptions {
     if (!access.insecure && access.token.isEmpty() && !isLoopback(bind)) {
       throw new IllegalArgumentException(
-          "%s is reachable from other machines; use --token-file, or allow it by --insecure"
+          "%s is reachable from other machines; use --token-file, or allow it with --insecure"
               .formatted(bind));
     }
   }

@@ -220,7 +220,9 @@ public final class HttpServer implements AutoCloseable {
     });
   }
 
-  /** Returns why this process cannot serve, whatever the state of its store; empty if it can. */
+  /**
+   * Returns why this process cannot serve, regardless of the state of its store; empty if it can.
+   */
   public Optional<String> impediment() {
     if (!listener.isOpen()) {
       return Optional.of("the HTTP listener is closed");

@@ -15,7 +15,9 @@ final class RequestFlowControl extends ChannelDuplexHandler {
    */
   private static final int COPIED_BYTES_MAX = 1 << 10;
 
-  /** Most requests of one connection that are decoded before it is the turn of others. */
+  /**
+   * Maximum number of requests of one connection that are decoded before it is the turn of others.
+   */
   private static final int TURN_REQUESTS = 16;
 
   private final Connection connection;

@@ -233,23 +233,23 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     if (!isRead && ((verb != INCR && verb != DECR) || bytes[first + 4] != ' ')) {
       return false;
     }
-    int behindName = wordEnd(bytes, from, FastCommands.NAME_BYTES_MAX);
-    int length = behindName - from;
+    int nameEnd = wordEnd(bytes, from, FastCommands.NAME_BYTES_MAX);
+    int length = nameEnd - from;
     if (length < 1) {
       return false;
     }
     if (isRead) {
-      if (!isLineEnd(bytes, behindName)) {
+      if (!isLineEnd(bytes, nameEnd)) {
         return false;
       }
-      fastCommands.read(from, length, behindName + 2);
+      fastCommands.read(from, length, nameEnd + 2);
       return true;
     }
-    int end = bytes[behindName] == ' ' ? wordEnd(bytes, behindName + 1, DIGITS_MAX) : -1;
+    int end = bytes[nameEnd] == ' ' ? wordEnd(bytes, nameEnd + 1, DIGITS_MAX) : -1;
     if (end < 0 || !isLineEnd(bytes, end)) {
       return false;
     }
-    long delta = fastCommands.number(behindName + 1, end - behindName - 1);
+    long delta = fastCommands.number(nameEnd + 1, end - nameEnd - 1);
     if (delta == 0) {
       return false; // or a malformed number
     }

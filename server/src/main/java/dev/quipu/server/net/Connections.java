@@ -38,7 +38,9 @@ public final class Connections {
   /** Maximum number of draws to fill the sample with connections of one port. */
   private static final int TRIES = 256;
 
-  /** Maximum number of connections being closed at once; beyond it, new ones are rejected. */
+  /**
+   * Maximum number of connections being closed at the same time; beyond it, new ones are rejected.
+   */
   private static final int LEAVING_MAX = 256;
 
   /** Number of closing connections from which accepting pauses until half of them have closed. */

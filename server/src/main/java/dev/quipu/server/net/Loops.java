@@ -28,7 +28,7 @@ public final class Loops {
       }
       if (!alive.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
         return Optional.of(
-            "%d event loops do not answer within %s".formatted(alive.getCount(), patience));
+            "%d event loops do not respond within %s".formatted(alive.getCount(), patience));
       }
     } catch (RejectedExecutionException e) {
       return Optional.of("an event loop has ended");

@@ -301,7 +301,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     goOn(context);
   }
 
-  /** Releases what the answered batch held. */
+  /** Releases the memory held for the answered batch. */
   private void release() {
     decoder.answered();
     if (isLarge) {

@@ -98,7 +98,7 @@ final class LoopCommits {
     try {
       engine.accept(batches);
       isDone = true;
-    } catch (RuntimeException e) { // whatever it is, the waiting clients must be answered
+    } catch (RuntimeException e) { // in any case, the waiting clients must get a reply
       fail(batches, 0, e);
     } catch (Error e) { // the engine has already stopped itself if the error is its own
       stop.accept(e);

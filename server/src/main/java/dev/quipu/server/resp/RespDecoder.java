@@ -177,7 +177,7 @@ final class RespDecoder implements CommandDecoder {
     if (isHttp(words)) {
       session.isEnding = true;
       return new NamedCommand(
-          "", counters -> new Reply.Failure("ERR this port speaks Redis, not HTTP"));
+          "", counters -> new Reply.Failure("ERR this port serves the Redis protocol, not HTTP"));
     }
     Optional<RespCommand> found = RespCommands.find(words.text(0));
     if (found.isEmpty() && SCRIPTS.contains(words.word(0))) {

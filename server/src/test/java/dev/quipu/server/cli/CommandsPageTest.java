@@ -18,7 +18,7 @@ final class CommandsPageTest {
       # Commands
 
       The commands of all ports, as printed by `quipu commands`. All ports share the same counters.
-      A write is acknowledged after it was synced to disk, unless `--durability` says otherwise.
+      A write is acknowledged after it is synced to disk, unless `--durability` is weaker.
       """;
   private static final Map<String, String> ABOUT =
       Map.of(

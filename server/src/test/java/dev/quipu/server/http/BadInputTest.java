@@ -278,7 +278,7 @@ final class BadInputTest {
     assertEquals(405, client.add("", "{\"delta\":1}").status());
     Client.Reply reply = client.add("x".repeat(513), "{\"delta\":1}");
     assertEquals(400, reply.status());
-    assertEquals("name is 513 bytes long, the limit is 512", reply.text("detail"));
+    assertEquals("name is 513 bytes long; the limit is 512", reply.text("detail"));
     assertEquals(400, client.add("x".repeat(5_000), "{\"delta\":1}").status());
     assertEquals(200, client.add("y".repeat(512), "{\"delta\":1}").status());
     for (String name :

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A bulk has a result for each line, though the store does not answer some in time. */
+/** A bulk has a result for each line, though the store does not respond to some in time. */
 final class BulkTimeTest {
   private final CountDownLatch never = new CountDownLatch(1);
   private final MemoryDriver memory = new MemoryDriver();
 
-  /** A store that does not answer writes to some keys. */
+  /** A store that does not respond to writes of some keys. */
   private final class Stuck extends ForwardingDriver {
     @Override
     protected StoreDriver driver() {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Behaviour of the memcached port that differs from memcached, and its errors. */
+/** Behavior of the memcached port that differs from memcached, and its errors. */
 final class MemcacheServerTest {
   private static final String HUGE = "9223372036854775807";
 

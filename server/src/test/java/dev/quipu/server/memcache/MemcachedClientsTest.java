@@ -134,7 +134,7 @@ final class MemcachedClientsTest {
     long repeats = 0;
     try (FaultProxy proxy =
         FaultProxy.start(new MemcachedProtocol(), port, Duration.ofSeconds(5), write -> 1)) {
-      proxy.use(FaultPlan.byChance(1, 0.05, WireFault.REPLY_DROPPED, write -> true));
+      proxy.use(FaultPlan.atRandom(1, 0.05, WireFault.REPLY_DROPPED, write -> true));
       RawClient client = new RawClient(proxy.port());
       for (int i = 0; i < ADDS; i++) {
         String head = "";

@@ -124,7 +124,7 @@ final class JavaClientsTest {
     int port = server.address().getPort();
     try (FaultProxy proxy =
         FaultProxy.start(new RedisProtocol(), port, Duration.ofSeconds(1), write -> 1)) {
-      proxy.use(FaultPlan.byChance(1, 0.05, WireFault.REPLY_DROPPED, write -> true));
+      proxy.use(FaultPlan.atRandom(1, 0.05, WireFault.REPLY_DROPPED, write -> true));
       long repeats = 0;
       Jedis jedis = jedis(proxy.port());
       for (int i = 0; i < ADDS; i++) {

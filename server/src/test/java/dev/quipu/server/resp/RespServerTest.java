@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Behaviour of the Redis port that differs from Redis or needs more than one command. */
+/** Behavior of the Redis port that differs from Redis or needs more than one command. */
 final class RespServerTest {
   private static final String TOKEN = "a-token-of-sixteen";
   @TempDir Path directory;

@@ -101,13 +101,13 @@ public final class Advisor {
     int shards = shards(spec, load);
     if (shards > ShardOptions.SHARDS_MAX) {
       against.add(
-          "%.0f adds a second to one counter need more than %d shards"
+          "%.0f adds per second to one counter need more than %d shards"
               .formatted(load.hottest(), ShardOptions.SHARDS_MAX));
       shards = 1;
     }
     int divided = canBeDivided(spec, load) ? shards : 1;
     if (divided < shards) {
-      against.add("one item cannot take %.0f adds a second".formatted(load.hottest()));
+      against.add("one item cannot sustain %.0f adds per second".formatted(load.hottest()));
     }
     DrillReport report = predict(spec, load, divided);
     if (Math.abs(report.driftPerAdd()) > load.driftAllowed()) {
@@ -132,10 +132,10 @@ public final class Advisor {
       against.add("%s lacks %s".formatted(profile.name(), missing));
     }
     if (!load.bounds().isNone() && !spec.promises(Guarantee.BOUNDED)) {
-      against.add("keeps no bounds");
+      against.add("does not support bounds");
     }
     if (!load.retryWindow().isZero() && !spec.remembersIds()) {
-      against.add("keeps no request ids, so a repeat by another process counts twice");
+      against.add("does not support request ids, so a repeat by another process counts twice");
     }
     if (spec.equals(RequestTokens.SPEC) && load.retryWindow().compareTo(RequestTokens.WINDOW) > 0) {
       against.add(

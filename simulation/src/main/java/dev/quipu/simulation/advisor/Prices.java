@@ -27,7 +27,7 @@ public final class Prices {
   public static Prices builtIn() {
     try (InputStream from = Prices.class.getResourceAsStream("prices.properties")) {
       if (from == null) {
-        throw new IllegalStateException("prices.properties is not beside " + Prices.class);
+        throw new IllegalStateException("prices.properties is missing next to " + Prices.class);
       }
       return read(new InputStreamReader(from, StandardCharsets.UTF_8));
     } catch (IOException e) {

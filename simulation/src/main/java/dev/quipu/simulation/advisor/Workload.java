@@ -61,7 +61,7 @@ public record Workload(
   private static void within(String name, double value, double least, double most) {
     if (!(value >= least && value <= most)) {
       throw new IllegalArgumentException(
-          "%s is %s, the limits are %s and %s".formatted(name, value, least, most));
+          "%s is %s; it must be from %s to %s".formatted(name, value, least, most));
     }
   }
 

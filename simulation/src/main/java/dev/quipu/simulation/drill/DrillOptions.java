@@ -66,7 +66,7 @@ public record DrillOptions(
   private static void within(String name, double value, double least, double most) {
     if (!(value >= least && value <= most)) {
       throw new IllegalArgumentException(
-          "%s is %s, the limits are %s and %s"
+          "%s is %s; it must be from %s to %s"
               .formatted(name, plain(value), plain(least), plain(most)));
     }
   }

@@ -88,7 +88,10 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
     return Map.copyOf(fired);
   }
 
-  /** Returns the writes and batches that the store applied, whatever was reported to the caller. */
+  /**
+   * Returns the writes and batches that the store applied, regardless of what was reported to the
+   * caller.
+   */
   public synchronized int applied() {
     return applied;
   }

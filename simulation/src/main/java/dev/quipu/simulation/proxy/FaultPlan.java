@@ -38,7 +38,7 @@ public interface FaultPlan {
    * @param probability from 0 to 1
    * @param concerned selects the writes that may fail
    */
-  static FaultPlan byChance(
+  static FaultPlan atRandom(
       long seed, double probability, WireFault fault, Predicate<byte[]> concerned) {
     RandomGenerator random = Randomness.seeded(seed);
     return request -> {

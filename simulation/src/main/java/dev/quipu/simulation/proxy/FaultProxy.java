@@ -280,7 +280,7 @@ public final class FaultProxy implements AutoCloseable {
       return reply;
     }
 
-    /** Waits until the client has given up, whatever it still sends. */
+    /** Waits until the client has given up, regardless of what it still sends. */
     private void awaitEnd() throws IOException {
       while (fromClient.read() >= 0) {
         // not forwarded

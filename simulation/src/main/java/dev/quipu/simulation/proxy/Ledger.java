@@ -5,15 +5,15 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * Records what actually reached the store, according to the store's own replies, whatever the
- * client received. Thread-safe.
+ * Records what actually reached the store, according to the store's own replies, regardless of what
+ * the client received. Thread-safe.
  */
 public final class Ledger {
   private final ToLongFunction<byte[]> measure;
   private final Map<WireFault, Long> fired = new EnumMap<>(WireFault.class);
   private long writes;
   private long applied;
-  private long unheard;
+  private long unknownOutcomes;
   private long sum;
 
   /**
@@ -40,7 +40,7 @@ public final class Ledger {
 
   /** Records a write that reached the store but whose reply never came back. */
   synchronized void lost() {
-    unheard++;
+    unknownOutcomes++;
   }
 
   /** Returns how often each fault occurred. */
@@ -67,8 +67,8 @@ public final class Ledger {
    * Returns the number of writes whose outcome the proxy does not know: must be 0 for the other
    * figures to be exact.
    */
-  public synchronized long unheard() {
-    return unheard;
+  public synchronized long unknownOutcomes() {
+    return unknownOutcomes;
   }
 
   /** Returns the sum of the measure over all applied writes. */

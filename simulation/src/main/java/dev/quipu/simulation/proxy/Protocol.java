@@ -60,12 +60,12 @@ public interface Protocol {
       this.kind = kind;
     }
 
-    /** Returns the bytes that the client sent; not to be modified. */
+    /** Returns the bytes that the client sent; must not be modified. */
     public byte[] bytes() {
       return bytes;
     }
 
-    /** Returns the bytes that it makes durable; not to be modified. */
+    /** Returns the bytes that it makes durable; must not be modified. */
     public byte[] written() {
       return written;
     }

@@ -23,7 +23,7 @@ public final class ManualClock implements Clock {
     monotonicNanos.addAndGet(duration.toNanos());
   }
 
-  /** Moves the wall clock alone, forward or back, as an operator or a time server would. */
+  /** Moves only the wall clock, forward or back, as an operator or a time server would. */
   public void jump(Duration duration) {
     wallNanos.addAndGet(duration.toNanos());
   }

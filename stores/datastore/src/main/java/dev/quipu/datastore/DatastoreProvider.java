@@ -33,9 +33,8 @@ public final class DatastoreProvider implements StoreProvider {
   @Override
   public String usage() {
     return "datastore://PROJECT/KIND?namespace=NAME&database=ID&endpoint=URL&connections=64;"
-        + " credentials as Google's client finds them; none for an emulator, which endpoint or "
-        + EMULATOR
-        + " names";
+        + " default credentials of Google's client; none for an emulator, set by endpoint or "
+        + EMULATOR;
   }
 
   @Override
@@ -59,7 +58,7 @@ public final class DatastoreProvider implements StoreProvider {
 
   @Override
   public String schema(URI uri) {
-    return "# Nothing is created: kind %s of project %s needs no index beside the built-in ones.%n"
+    return "# Nothing is created: kind %s of project %s needs only the built-in indexes.%n"
         .formatted(kind(parse(uri)), parse(uri).host().name());
   }
 

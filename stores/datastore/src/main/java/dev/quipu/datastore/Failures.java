@@ -40,7 +40,7 @@ final class Failures {
       case PERMISSION_DENIED, UNAUTHENTICATED ->
           QuipuException.of(Outcome.NOT_APPLIED, Reason.DENIED, message, e);
       case FAILED_PRECONDITION, NOT_FOUND, ALREADY_EXISTS, OUT_OF_RANGE, UNIMPLEMENTED ->
-          // an index or the database is missing, say: no fault of what was sent
+          // for example, an index or the database is missing: the request is valid
           QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
       case DEADLINE_EXCEEDED -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
       default -> QuipuException.of(lost, Reason.UNAVAILABLE, message, e);

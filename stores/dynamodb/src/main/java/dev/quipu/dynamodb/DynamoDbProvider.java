@@ -32,7 +32,8 @@ public final class DynamoDbProvider implements StoreProvider {
 
   @Override
   public String usage() {
-    return "dynamodb://REGION/TABLE?endpoint=URL&connections=64; credentials as the AWS SDK finds them,"
+    return "dynamodb://REGION/TABLE?endpoint=URL&connections=64; default credentials of the AWS"
+        + " SDK,"
         + " or KEY:SECRET@REGION";
   }
 

@@ -87,7 +87,7 @@ final class Failures {
       case "ItemCollectionSizeLimitExceededException" -> Reason.FULL;
       case "ValidationException" -> ofValidation(String.valueOf(answer.getMessage()));
       case "IdempotentParameterMismatchException" -> Reason.INVALID;
-      default -> Reason.UNAVAILABLE; // the table is missing, say: no fault of what was sent
+      default -> Reason.UNAVAILABLE; // for example, the table is missing: the request is valid
     };
   }
 

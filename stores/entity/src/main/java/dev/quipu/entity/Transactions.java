@@ -27,7 +27,7 @@ import java.util.random.RandomGenerator;
  * <p>On a conflict it retries with a growing pause, up to {@link #ATTEMPTS_MAX} attempts.
  */
 public final class Transactions {
-  /** Most attempts of one call. */
+  /** Maximum number of attempts of one call. */
   public static final int ATTEMPTS_MAX = 12;
 
   private static final Duration PAUSE_MIN = Duration.ofMillis(5);

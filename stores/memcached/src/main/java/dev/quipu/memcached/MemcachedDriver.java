@@ -65,8 +65,8 @@ import org.slf4j.LoggerFactory;
  * a restart or an eviction a counter starts at 0, and versions of digits may recur.
  *
  * <p><b>After a lost connection</b> the outcome of a write is unknown. The client never retries.
- * With several servers it must be in failure mode; otherwise it counts on another server while one
- * is down.
+ * With several servers it must be in failure mode; otherwise it uses another server while one is
+ * down.
  *
  * @see <a href="https://github.com/memcached/memcached/blob/master/doc/protocol.txt">protocol</a>
  */
@@ -120,8 +120,8 @@ public final class MemcachedDriver implements StoreDriver {
   public static MemcachedDriver of(MemcachedClient client, Duration timeout) {
     if (client.getServersDescription().size() > 1 && !client.isFailureMode()) {
       LOGGER.warn(
-          "The memcached client is not in failure mode: while a server is down it counts on"
-              + " another, and these counts are lost when the server returns. Set failureMode");
+          "The memcached client is not in failure mode: while a server is down it uses"
+              + " another, whose counts are lost when the server returns. Set failureMode");
     }
     return new MemcachedDriver(client, timeout, clock(client), false, () -> {});
   }

@@ -31,7 +31,7 @@ final class Connections {
    * Creates a limit of concurrent calls.
    *
    * @param where the addresses of the servers, for messages
-   * @param connectionsMax most connections in use at a time
+   * @param connectionsMax maximum number of connections in use at a time
    * @param timeout longest wait for a connection, and for each reply on it
    * @param isOwnPool whether only this driver uses the source
    */

@@ -41,9 +41,9 @@ import java.util.function.Function;
  * <p>The caller that finds no leader for a key becomes the commit leader: it takes all adds that
  * wait for the key, executes one statement for their sum, completes each waiter with its own
  * result, and passes the lead to a waiter that has arrived since. If the condition of the
- * statement, which is the conjunction of theirs, does not hold, each add is executed alone. Adds
- * whose marker exists add nothing, and the rest of the group proceeds. A caller waits for a limited
- * time until its add joins a group; if it does not, nothing was sent.
+ * statement, which is the conjunction of theirs, does not hold, each add is executed separately.
+ * Adds whose marker exists add nothing, and the rest of the group proceeds. A caller waits for a
+ * limited time until its add joins a group; if it does not, nothing was sent.
  */
 final class GroupCommit {
   private static final int GROUP_MAX = 1_000;
@@ -170,7 +170,7 @@ final class GroupCommit {
     /** The caller becomes the leader. */
     record Lead() implements Signal {}
 
-    /** The condition of the group does not hold: the caller executes its add alone. */
+    /** The condition of the group does not hold: the caller executes its add separately. */
     record Alone() implements Signal {}
 
     /** The add has this result. */
@@ -334,7 +334,9 @@ final class GroupCommit {
     return signals(group, stored, existing(group, stored.markers));
   }
 
-  /** Returns the signal for a failure: if one member may be the cause, each is executed alone. */
+  /**
+   * Returns the signal for a failure: if one member may be the cause, each is executed separately.
+   */
   private static Signal failed(RuntimeException e, int members) {
     boolean isOfOne =
         e instanceof QuipuException why

@@ -121,8 +121,8 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
    *
    * @param source of connections; without a pool, each add opens one. The caller closes it
    * @param table a name of lower-case letters, digits and underscores
-   * @param connectionsMax most connections in use at a time: at most those that the source has for
-   *     this driver
+   * @param connectionsMax maximum number of connections in use at a time: at most those that the
+   *     source has for this driver
    * @param timeout longest wait for a connection, and for one reply
    * @throws QuipuException if the server cannot be used
    */

@@ -123,7 +123,7 @@ final class Schema {
         String remedy = "ALTER TABLE " + table + " SET LOGGED";
         found.add(Finding.losesWrites(mayLose, "table=unlogged", remedy));
       }
-      rejecting(found, statement, "SELECT pg_is_in_recovery()", "recovery=on", "name the primary");
+      rejecting(found, statement, "SELECT pg_is_in_recovery()", "recovery=on", "use the primary");
       rejecting(
           found,
           statement,

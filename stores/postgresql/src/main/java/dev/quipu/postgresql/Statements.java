@@ -298,7 +298,8 @@ final class Statements {
       case Condition.FewerThan fewer -> {
         tokens(sql, fewer.field());
         String name = JsonFields.escaped(fewer.field());
-        // Not jsonb_object_keys alone: it fails on other types, whatever the order of conditions.
+        // Not jsonb_object_keys alone: it fails on other types, regardless of the order of
+        // conditions.
         sql.add(
             " AND (SELECT count(*) FROM jsonb_object_keys(CASE jsonb_typeof(t.fields->?)", name);
         sql.add(" WHEN 'object' THEN t.fields->? ELSE '{}' END)) < ?", name, fewer.count());

@@ -57,7 +57,7 @@ record Failures(String where) {
 
   /**
    * Returns the exception for a connection that could not be opened or was lost. The client's
-   * message names the address alone; the reply to the handshake is among its causes.
+   * message contains only the address; the reply to the handshake is among its causes.
    */
   QuipuException ofConnect(RedisException e, Outcome lost) {
     String what = text(e);

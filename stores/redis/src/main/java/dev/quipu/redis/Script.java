@@ -80,7 +80,7 @@ final class Script {
   private static String body() {
     try (InputStream from = Script.class.getResourceAsStream("items.lua")) {
       if (from == null) {
-        throw new IllegalStateException("items.lua is missing beside " + Script.class);
+        throw new IllegalStateException("items.lua is missing next to " + Script.class);
       }
       return new String(from.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
@@ -117,8 +117,8 @@ final class Script {
   }
 
   /**
-   * Returns what the user may not do of all that is needed: call the script, or a command in it.
-   * Nothing is written.
+   * Returns which required permission the user lacks: to call the script, or a command in it.
+   * Writes nothing.
    *
    * @param index of a partition
    */
@@ -138,7 +138,7 @@ final class Script {
             new Finding(
                 Finding.Effect.REJECTS_WRITES,
                 "rights=missing",
-                "allow the user what Quipu calls: " + answer));
+                "grant the user the commands that Quipu calls: " + answer));
   }
 
   private List<Object> call(

@@ -116,7 +116,7 @@ final class Settings {
           found, "maxmemory-policy", config.getOrDefault("maxmemory-policy", policy), "noeviction");
     }
     if (info.getOrDefault("role", "master").equals("slave")) {
-      found.add(rejects("role=slave", "name the master in the store's URI"));
+      found.add(rejects("role=slave", "use the master in the store's URI"));
     }
     if (info.getOrDefault("aof_last_write_status", "ok").equals("err")) {
       found.add(rejects("aof_last_write_status=err", "check the disk and the log of Redis"));

@@ -54,7 +54,7 @@ final class Failures {
               Reason.FULL;
           case "RequestExpired" -> Reason.DENIED;
           case "NoSuchDomain", "NumberDomainsExceeded", "FeatureDeprecated" ->
-              Reason.UNAVAILABLE; // no fault of what was sent
+              Reason.UNAVAILABLE; // the request is valid
           default -> e.status() == 403 ? Reason.DENIED : Reason.INVALID;
         };
     return QuipuException.of(Outcome.NOT_APPLIED, reason, message, e);

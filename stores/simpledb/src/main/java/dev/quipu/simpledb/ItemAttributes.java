@@ -29,7 +29,7 @@ final class ItemAttributes {
   /** Longest name or value, in bytes of UTF-8. */
   static final int TEXT_BYTES_MAX = 1_024;
 
-  /** Most pairs of a name and a value in an item. */
+  /** Maximum number of pairs of a name and a value in an item. */
   static final int PAIRS_MAX = 256;
 
   static final String NEVER = "-";

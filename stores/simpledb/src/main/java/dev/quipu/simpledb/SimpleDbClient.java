@@ -44,7 +44,7 @@ public final class SimpleDbClient implements AutoCloseable {
   private static final ContentType FORM =
       ContentType.create("application/x-www-form-urlencoded", StandardCharsets.UTF_8);
 
-  /** Most concurrent calls; others wait up to the timeout. */
+  /** Maximum number of concurrent calls; others wait up to the timeout. */
   private static final int CONNECTIONS_MAX = 1_000;
 
   private static final int REPLY_BYTES_MAX = 16 << 20; // a reply has at most 1 MB of values

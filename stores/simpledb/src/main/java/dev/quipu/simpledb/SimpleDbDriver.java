@@ -82,10 +82,10 @@ public final class SimpleDbDriver implements ScanDriver {
           1,
           65_536);
 
-  /** Most domains of an account. */
+  /** Maximum number of domains of an account. */
   public static final int DOMAINS_MAX = 250;
 
-  /** The version of an item that has tokens alone: no condition holds on it. */
+  /** The version of an item that has only tokens: no condition holds on it. */
   static final Version OF_TOKENS = new Version("");
 
   private static final int RACES_MAX = 1_000;
@@ -118,7 +118,8 @@ public final class SimpleDbDriver implements ScanDriver {
   static SimpleDbDriver open(SimpleDbClient client, List<String> domains, Runnable onClose) {
     if (domains.isEmpty() || domains.size() > DOMAINS_MAX) {
       throw new IllegalArgumentException(
-          "there are %d domains; the limits are 1 and %d".formatted(domains.size(), DOMAINS_MAX));
+          "%d domains are given; the number must be from 1 to %d"
+              .formatted(domains.size(), DOMAINS_MAX));
     }
     return new SimpleDbDriver(client, domains, onClose);
   }

@@ -264,7 +264,7 @@ public abstract class FailureContract {
     QuipuException e = fail(fault, () -> driver.write(write), outcome);
     assertEquals(applied, ledger.writes() - writesBefore, "writes that reached the store");
     assertEquals(before + applied, value());
-    assertEquals(0, ledger.unheard());
+    assertEquals(0, ledger.unknownOutcomes());
     return e;
   }
 

@@ -99,11 +99,13 @@ abstract class CountersFixture {
 
   void needsBounds() {
     assumeTrue(
-        counters.promises(Guarantee.BOUNDED), () -> counters.technique() + " keeps no bounds");
+        counters.promises(Guarantee.BOUNDED),
+        () -> counters.technique() + " does not support bounds");
   }
 
   void needsIds() {
-    assumeTrue(counters.remembersIds(), () -> counters.technique() + " keeps no ids");
+    assumeTrue(
+        counters.remembersIds(), () -> counters.technique() + " does not support request ids");
   }
 
   void needsLookUp() {

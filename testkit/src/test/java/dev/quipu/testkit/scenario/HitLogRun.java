@@ -18,7 +18,7 @@ final class HitLogRun extends LogRun<HitLog> {
   private static final Duration SETTLE = Duration.ofMinutes(6);
   private static final Duration WINDOW = Duration.ofMinutes(20);
   static final HitLogOptions OPTIONS =
-      HitLogOptions.DEFAULT.settling(SETTLE).keeping(WINDOW).summarisingAt(10);
+      HitLogOptions.DEFAULT.settling(SETTLE).keeping(WINDOW).summarizingAt(10);
 
   private final Duration idle;
   private final int busy; // operations before all are idle

@@ -92,7 +92,7 @@ final class OnlineRun extends SharedRun<Presence> {
     world.check(online.complete(), "%s is not complete", online);
     world.check(wasComplete, "no reading was complete");
     sleep(client, window.multipliedBy(4));
-    world.check(read(client).high() == 0, "somebody stays");
+    world.check(read(client).high() == 0, "a client remains");
     client.store().removeExpired(SWEPT, 1_000);
     world.check(
         ScanDriver.of(world.store).scan(Scan.all("online/" + ROOM)).items().isEmpty(),

@@ -29,19 +29,19 @@ final class PlantedFaults {
             "isQuorum",
             Returns.TRUE),
         new Planted(
-            "what is given to a retired region can be taken", // the ceiling is passed
+            "rights given to a retired region can be received", // the ceiling is passed
             RETIREMENT,
             "region.RegionTakeOver",
             "close",
             Returns.NONE),
         new Planted(
-            "what a retired region must have used is given to another",
+            "rights that a retired region must have used are given to another",
             RETIREMENT,
             "region.RegionTakeOver",
             "infer",
             Returns.NONE),
         new Planted(
-            "what is known of a retired region is certain",
+            "the known records of a retired region are certain",
             RETIREMENT,
             "region.RegionRecords$Retirement",
             "isAccepted",
@@ -53,13 +53,13 @@ final class PlantedFaults {
             "requireMayActFor",
             Returns.NONE),
         new Planted(
-            "what a sum names as merged is named no more before it is gone",
+            "a sum unlists merged changes before they are deleted",
             "regions-collection",
             "region.RegionalCollection",
             "isCleared",
             Returns.TRUE),
         new Planted(
-            "a replica that is set back is not noticed",
+            "a replica that is reset is not detected",
             "regions-restore",
             "region.RegionHeartbeats",
             "whySetBack",
@@ -99,23 +99,28 @@ final class PlantedFaults {
             "inEpoch",
             Returns.ALWAYS),
         new Planted(
-            "a lost write is taken for one that was overtaken",
+            "a lost write is considered overtaken",
             "optimistic-with-history",
             "technique.Optimistic",
-            "tellsAllSince",
+            "hasAllTagsSince",
             Returns.TRUE),
         new Planted(
-            "a request does not recognise its record",
+            "a request does not recognize its record",
             "sequence-emulated",
             "sequence.Numbering$Attempt",
             "isOwn",
             Returns.NONE),
         new Planted(
-            "the head of an entity stays behind its revision",
+            "the head of an entity lags behind its revision",
             "revisions",
             "sequence.RevisionLog",
             "advanceHead",
             Returns.NONE),
-        new Planted("a lease keeps nobody away", "locks", "lock.Locks", "isHeld", Returns.NONE));
+        new Planted(
+            "a lease does not exclude other holders",
+            "locks",
+            "lock.Locks",
+            "isHeld",
+            Returns.NONE));
   }
 }

@@ -109,7 +109,7 @@ final class SequenceRun {
             numbered.number());
         world.check(
             numbered.replayed() || (known == 0 && !request.wasFirst),
-            "%s is numbered anew",
+            "%s is numbered again",
             request.payload);
         request.wasFirst |= !numbered.replayed();
         request.number = numbered.number();

@@ -72,19 +72,19 @@ final class ViewScenarios {
   static List<Planted> planted() {
     return List.of(
         new Planted(
-            "an expired marker that is removed meanwhile counts as one that is there",
+            "an expired marker that is removed meanwhile counts as existing",
             "views-expiring",
             "layer.ExpiryLayer",
             "holdsAnew",
             Returns.NONE),
         new Planted(
-            "a view's own marker is not recognised after a lost reply",
+            "a view's own marker is not recognized after a lost reply",
             "views",
             "view.ViewCounter",
             "isOwn",
             Returns.NONE),
         new Planted(
-            "a replay is answered without the repair that it owes",
+            "a replay is returned without the required repair",
             "hit-log",
             "hits.HitWrites",
             "repairForOther",
@@ -115,7 +115,7 @@ final class ViewScenarios {
             "isNextSettled",
             Returns.TRUE),
         new Planted(
-            "a root is taken for known as soon as it is stored",
+            "a root is considered known as soon as it is stored",
             "version-tree",
             "hits.VersionTrees",
             "isKnown",
@@ -127,25 +127,25 @@ final class ViewScenarios {
             "ifUnchanged",
             Returns.ALWAYS),
         new Planted(
-            "a reader that stood still is complete",
+            "the result of a paused reader is complete",
             "online-ring",
             "presence.OnlineRing",
             "isQuick",
             Returns.TRUE),
         new Planted(
-            "a reader with the cache away believes what it remembers",
+            "a reader without the cache uses its remembered state",
             "cache-first",
             "display.CacheFirst",
             "latest",
             Returns.GIVEN),
         new Planted(
-            "who keeps a value does not store it again",
+            "a repeat by the owner of a value does not store it again",
             "unique-values",
             "sequence.UniqueValues",
             "isKept",
             Returns.TRUE),
         new Planted(
-            "a late delete deletes whatever is there",
+            "a late delete deletes any item",
             "unique-values",
             "sequence.UniqueValues",
             "ifUnchanged",

@@ -40,7 +40,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** The calls that a store retries, and its behaviour under contention. */
+/** The calls that a store retries, and its behavior under contention. */
 final class StoreRetriesTest {
   private static final Key KEY = new Key("p", "s");
   private static final Write ADD =

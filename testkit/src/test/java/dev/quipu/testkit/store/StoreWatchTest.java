@@ -72,7 +72,7 @@ final class StoreWatchTest {
     QuipuException e = assertThrows(QuipuException.class, write::run);
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertTrue(String.valueOf(e.getMessage()).contains(why), e.getMessage());
-    assertEquals(Optional.empty(), store.get(KEY, Consistency.STRONG), "and reads go on");
+    assertEquals(Optional.empty(), store.get(KEY, Consistency.STRONG), "and reads continue");
   }
 
   @Test
@@ -136,7 +136,7 @@ final class StoreWatchTest {
           throw new NotAppliedException(Reason.UNAVAILABLE, "the store is starting");
         };
     try (StoreWatch watch = new StoreWatch(store)) {
-      String why = "not yet known";
+      String why = "still unknown";
       isRejected(() -> store.write(WRITE), why);
       isRejected(() -> store.writeAll(List.of(WRITE), null), why);
       isRejected(() -> store.addTokens(KEY, "t", Set.of("a")), why);
@@ -165,7 +165,7 @@ final class StoreWatchTest {
       watch.checkAgain();
       QuipuException e = assertThrows(QuipuException.class, () -> watched.write(WRITE));
       assertEquals(
-          "the settings of store memory were not known for 60 s: connection lost", e.getMessage());
+          "the settings of store memory were unknown for 60 s: connection lost", e.getMessage());
       settings = List::of;
       watch.checkAgain();
       watched.write(WRITE);
@@ -182,7 +182,7 @@ final class StoreWatchTest {
       watch.checkAgain();
       QuipuException e = assertThrows(QuipuException.class, () -> store.write(WRITE));
       assertEquals(
-          "the settings of store memory are not known now, and writes stay rejected: connection"
+          "the settings of store memory are currently unknown; writes stay rejected: connection"
               + " lost",
           e.getMessage());
     }

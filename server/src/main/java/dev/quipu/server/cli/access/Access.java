@@ -18,10 +18,10 @@ import java.util.OptionalLong;
 
 /** Access of commands to counters: on a running server, or in a data directory. */
 public interface Access extends AutoCloseable {
-  /** Adds, once. */
+  /** Adds exactly once. */
   AddResult add(Add add);
 
-  /** Adds several, each by itself. */
+  /** Executes several adds, each independently. */
   List<ItemResult> addAll(List<Add> adds);
 
   /** Returns the value of a counter; empty if it was never written, or was deleted. */
@@ -36,7 +36,7 @@ public interface Access extends AutoCloseable {
   /** Deletes a counter, if it exists. */
   void delete(String counter);
 
-  /** Returns a page of counters in order of name. */
+  /** Returns a page of counters ordered by name. */
   CounterPage list(String prefix, String after, int limit);
 
   /** Returns the outcome of a request, which is canceled first if {@code cancel}. */

@@ -45,7 +45,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
-/** Accesses a server over HTTP. Repeats no request by itself. */
+/** Accesses a server over HTTP. Does not retry requests. */
 public final class RemoteAccess implements Access {
   private static final Duration DEADLINE = Duration.ofSeconds(30);
   private static final JsonMapper MAPPER = JsonMapper.builder().build();

@@ -14,8 +14,8 @@ import java.util.Locale;
  * 83.149.9.216 - - [17/May/2015:10:05:03 +0000] "GET /page HTTP/1.1" 200 203023 "referrer" "agent"
  * </pre>
  *
- * <p>A line is a view of the URL in its request, at its time, by its client address, whatever its
- * method and status. The text after the request is ignored.
+ * <p>A line is a view of the URL in its request, at its time, by its client address, regardless of
+ * its method and status. The text after the request is ignored.
  *
  * <p>Parsed without a regular expression: one that skips escaped quotes takes a stack frame for
  * each character, and overflows the stack on a long line.

@@ -27,14 +27,15 @@ final class CacheOptions {
       names = "--cache-first",
       description =
           "Count views of display counters in the cache, and write them to the store"
-              + " periodically (default: each view is durable at once).")
+              + " periodically (default: each view is durable immediately).")
   private boolean cacheFirst;
 
   @Option(
       names = "--unflushed",
       paramLabel = "N",
       description =
-          "With --cache-first: most views of a counter that may be lost with the cache, 1 to"
+          "With --cache-first: maximum number of views of a counter that may be lost with the"
+              + " cache, 1 to"
               + " 1000000 (default "
               + CacheFirst.UNFLUSHED_DEFAULT
               + ").")
@@ -51,7 +52,7 @@ final class CacheOptions {
       names = "--age",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "Without --cache-first: highest age of a value from the cache (default 1s).")
+      description = "Without --cache-first: maximum age of a value from the cache (default 1s).")
   private @Nullable Duration age;
 
   private static final Duration WRITE_BACK = Duration.ofSeconds(5);

@@ -27,7 +27,7 @@ public final class CountingFlags {
       paramLabel = "NAME",
       description =
           "Technique on a store other than the engine (quipu techniques lists them; default:"
-              + " the one with the most guarantees).")
+              + " the one with the strongest guarantees).")
   private @Nullable String technique;
 
   @Option(
@@ -105,7 +105,7 @@ public final class CountingFlags {
   }
 
   /**
-   * Returns the region to count in; empty to count on one store.
+   * Returns the region of this server; empty for a single store.
    *
    * @throws IllegalArgumentException for conflicting options, or a malformed file
    */
@@ -116,7 +116,7 @@ public final class CountingFlags {
       return Optional.empty();
     }
     if (own == null || file == null) {
-      throw new IllegalArgumentException("--region and --topology need each other");
+      throw new IllegalArgumentException("--region and --topology must be used together");
     }
     if (areForOtherStores()) {
       throw new IllegalArgumentException(
@@ -153,7 +153,7 @@ public final class CountingFlags {
    * @throws IllegalArgumentException if these options do not work on the store
    */
   public RecordGuard guard(Store store) {
-    requireWorksOn(store); // else the record would be compared with one that nobody can adopt
+    requireWorksOn(store); // otherwise the record would be compared with one that cannot be adopted
     return new RecordGuard(store, record(store.profile()), adopt(store.profile()));
   }
 

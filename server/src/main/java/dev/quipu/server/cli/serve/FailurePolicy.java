@@ -41,7 +41,7 @@ public final class FailurePolicy {
   /** Interval between two checks for a failure. */
   private static final Duration POLL = Duration.ofMillis(100);
 
-  /** Most checks for the log entry, before the process ends without it. */
+  /** Maximum number of checks for the log entry, before the process ends without it. */
   private static final int LOG_POLLS_MAX = 20;
 
   /** Interval between two checks whether a failed process still responds. */

@@ -25,7 +25,8 @@ final class OnlineOptions {
       names = "--online",
       paramLabel = "HOW",
       description =
-          "Count presence (/v1/presence) by ${COMPLETION-CANDIDATES} (default: exact if the store"
+          "Technique for presence (/v1/presence): ${COMPLETION-CANDIDATES} (default: exact if the"
+              + " store"
               + " has ordered scans, else ring).")
   private @Nullable Variant variant;
 

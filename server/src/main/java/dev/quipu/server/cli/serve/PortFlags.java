@@ -31,7 +31,7 @@ final class PortFlags {
       paramLabel = "PORT",
       description =
           "Serve the Redis protocol on this port too (0 picks one); engine only. Clients send the"
-              + " token by AUTH.")
+              + " token with AUTH.")
   private @Nullable Integer resp;
 
   @Option(
@@ -39,7 +39,7 @@ final class PortFlags {
       paramLabel = "PORT",
       description =
           "Serve the memcached protocol on this port too (0 picks one); engine only. Clients"
-              + " authenticate by a first set with the data USER TOKEN.")
+              + " authenticate with a first set whose data is USER TOKEN.")
   private @Nullable Integer memcached;
 
   @Option(
@@ -92,7 +92,7 @@ final class PortFlags {
       return Optional.empty();
     }
     if (one == null || other == null) {
-      throw new IllegalArgumentException("--tls-cert and --tls-key need each other");
+      throw new IllegalArgumentException("--tls-cert and --tls-key must be used together");
     }
     return Optional.of(Tls.of(one, other));
   }
@@ -182,7 +182,7 @@ final class PortFlags {
   static void checkPort(String option, int port) {
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException(
-          "%s is %d; the limits are 0 and 65535".formatted(option, port));
+          "%s is %d; it must be from 0 to 65535".formatted(option, port));
     }
   }
 }

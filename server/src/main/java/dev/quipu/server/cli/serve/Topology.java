@@ -57,7 +57,7 @@ public record Topology(
    * The open regions, as one of them sees them.
    *
    * @param guard guards writes to all replicas; it has not read the record yet
-   * @param own the replica of the own region, without the guard
+   * @param own the replica of the local region, without the guard
    */
   public record Opened(
       Regions regions,
@@ -173,7 +173,7 @@ public record Topology(
     return value == null ? otherwise : DurationConverter.duration(text(field, value));
   }
 
-  /** Opens the store of the own region now, and the others at their first call. */
+  /** Opens the store of the local region now, and the others at their first call. */
   public Opened open(String own) {
     String uri = stores.get(own);
     if (uri == null) {

@@ -79,7 +79,7 @@ public final class AdoptCommand implements Callable<Integer> {
     }
     try (OpenedStore opened = OpenedStore.of("STORE-URI", named)) {
       Store store = new Store(opened.driver(), Environment.of(command).clock());
-      counting.requireWorksOn(store); // a record that no server can serve helps nobody
+      counting.requireWorksOn(store); // a record that no server can use would be useless
       return adopt(store, counting.record(store.profile()), opened.name());
     }
   }

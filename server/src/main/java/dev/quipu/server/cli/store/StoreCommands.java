@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 public final class StoreCommands {
   private StoreCommands() {}
 
-  /** Returns the stores on the class path, in order of name. */
+  /** Returns the stores on the class path, ordered by name. */
   public static List<StoreProvider> providers() {
     return StoreProvider.all().stream()
         .sorted(Comparator.comparing(provider -> provider.schemes().getFirst()))

@@ -241,7 +241,7 @@ public final class JsonBody {
 
   private static Problem beyond(String field) {
     return Problem.badRequest(
-        "field %s does not fit into 64 bits; the limits are %d and %d"
+        "field %s does not fit into 64 bits; it must be from %d to %d"
             .formatted(field, Long.MIN_VALUE, Long.MAX_VALUE));
   }
 }

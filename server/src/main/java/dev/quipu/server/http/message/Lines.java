@@ -27,7 +27,7 @@ public final class Lines {
   /** Longest reply to a line, without the name that it repeats. */
   private static final int ANSWER_BYTES = 384;
 
-  /** Most lines to expect of a body of which only the length is known. */
+  /** Maximum number of lines to expect of a body of which only the length is known. */
   private static final int EXPECTED_LINES_MAX = 10_000;
 
   private static final int EXPECTED_LINE_BYTES = 64;
@@ -67,7 +67,7 @@ public final class Lines {
   }
 
   /**
-   * Counts the lines. A line that is too long or not UTF-8 is rejected by itself, later.
+   * Counts the lines. A line that is too long or not UTF-8 is rejected separately, later.
    *
    * @throws Problem if there are more than {@code linesMax}
    */

@@ -314,8 +314,7 @@ final class CounterRoutes {
       return Integer.parseInt(text);
     } catch (NumberFormatException e) {
       throw Problem.badRequest(
-          "query parameter limit is not an integer; the limits are 1 and "
-              + Limits.PAGE_COUNTERS_MAX);
+          "query parameter limit is not an integer from 1 to " + Limits.PAGE_COUNTERS_MAX);
     }
   }
 

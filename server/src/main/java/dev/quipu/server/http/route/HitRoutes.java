@@ -66,7 +66,7 @@ final class HitRoutes {
     String label = exchange.parameter("label").orElse("hits");
     if (label.isEmpty() || label.length() > LABEL_CHARACTERS_MAX) {
       throw Problem.badRequest(
-          "query parameter label has %d characters; the limits are 1 and %d"
+          "query parameter label has %d characters; it must have 1 to %d"
               .formatted(label.length(), LABEL_CHARACTERS_MAX));
     }
     return label;

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
  * The services behind the routes. In one of several regions, those that {@link Quipu} does not
  * support there fail when they are requested.
  *
- * @param queue where views wait to be counted; empty to count them at once
+ * @param queue where views wait to be counted; empty to count them immediately
  * @param storeName the name of the store in responses
  */
 public record Services(

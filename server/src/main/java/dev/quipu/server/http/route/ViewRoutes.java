@@ -107,7 +107,7 @@ final class ViewRoutes {
       Thread.currentThread().interrupt();
       throw Problem.unknown("the server is stopping");
     } finally {
-      executor.shutdown(); // what is under way goes on
+      executor.shutdown(); // lines in progress continue
     }
     return replies;
   }

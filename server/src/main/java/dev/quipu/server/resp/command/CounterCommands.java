@@ -319,8 +319,8 @@ public final class CounterCommands {
           case FLOOR -> "FLOOR value would fall below the floor";
           case CEILING -> "CEILING value would exceed the ceiling";
           case OVERFLOW -> "OVERFLOW value would exceed 64 bits";
-          case HELD_ELSEWHERE -> "HELD capacity is held by regions that do not answer";
-          case CANCELED -> "CANCELED request was canceled and never applies";
+          case HELD_ELSEWHERE -> "HELD capacity is held by regions that do not respond";
+          case CANCELED -> "CANCELED request was canceled and will never be applied";
         };
     return rejected.why() == Rejection.CANCELED || rejected.valueIfKnown().isEmpty()
         ? what

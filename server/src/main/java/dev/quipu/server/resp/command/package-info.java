@@ -1,4 +1,4 @@
-/** The commands, by what they are about. */
+/** The commands, grouped by topic. */
 @NullMarked
 package dev.quipu.server.resp.command;
 

@@ -92,7 +92,7 @@ public final class Collected {
         case TAKEN -> takenBytes += more;
         case OVER_CONNECTION -> {
           bytes.writerIndex(before);
-          return "ERR reply is larger than %d bytes. Request less at once."
+          return "ERR reply is larger than %d bytes. Request less data per command."
               .formatted(memory.replyBytesMax());
         }
         case OVER_BUDGET -> {

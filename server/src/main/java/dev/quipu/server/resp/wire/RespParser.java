@@ -48,7 +48,7 @@ public final class RespParser {
   /**
    * Parses the next command.
    *
-   * @return null if it is incomplete; an empty command is to be ignored
+   * @return null if it is incomplete; an empty command must be ignored
    */
   public @Nullable List<byte[]> next(ByteBuf in) throws ProtocolException {
     if (arguments == null) {

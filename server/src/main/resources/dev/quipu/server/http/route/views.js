@@ -1,5 +1,5 @@
 // Counts a view of the page that embeds it: <script src="https://HOST/views.js" async></script>
-// It waits (data-wait in seconds, 5 by default), so that leaving a page at once does not count, and
+// It waits (data-wait in seconds, 5 by default), so that leaving a page immediately does not count, and
 // sends nothing for robots and if Do Not Track is set. An event that is sent again counts once.
 (function () {
   'use strict';

@@ -74,17 +74,17 @@ final class TopologyTest {
 
   @ParameterizedTest
   @CsvSource({
-    "--region eu, need each other",
+    "--region eu, must be used together",
     "--region eu --topology FILE --store memory:, conflict with --topology",
     "--region us --topology FILE, --region 'us' is not in the topology",
     "--store memory: --resp 0, --resp needs the engine",
     "--store memory: --memcached 0, --memcached needs the engine",
     "--store memory: --durability none, --durability needs the engine",
     "--durability sometimes, is not a durability",
-    "--durability interval=0s, the limits are",
+    "--durability interval=0s, it must be from",
     "--durability interval=9999999ms, is PT2H46M39.999S",
-    "--memcached 70000 --data FILE.d, the limits are 0 and 65535",
-    "--tls-cert FILE, need each other",
+    "--memcached 70000 --data FILE.d, it must be from 0 to 65535",
+    "--tls-cert FILE, must be used together",
     "--tls-cert FILE --tls-key FILE, cannot encrypt with",
   })
   void serveRejectsConflictingOptions(String options, String complaint) throws IOException {

@@ -198,7 +198,7 @@ final class AdoptTest {
       assertTrue(
           plain.err.contains(
               "the values of the record (--technique marker-item --window 24h --floor -10 --ceiling"
-                  + " 60). To adopt"),
+                  + " 60). Adopting"),
           plain.err);
       assertFalse(plain.err.contains("quipu adopt"), plain.err);
       says(
