@@ -2,17 +2,14 @@ package dev.quipu.technique;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
-import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.SetResult;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -69,7 +66,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts each request once, within one item, up to a number of requests. Thread-safe. */
-public final class TokenSet implements AddPart.Shardable {
+public final class TokenSet extends OneItem implements AddPart.Shardable {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -98,10 +95,6 @@ public final class TokenSet implements AddPart.Shardable {
   private static final String CANCELED = "cancel";
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
-  private final Store store;
-  private final CounterItems items;
-  private final NumberWrites numbers;
-  private final RandomGenerator random;
   private final int slots;
 
   /**
@@ -125,15 +118,11 @@ public final class TokenSet implements AddPart.Shardable {
    * @throws IllegalArgumentException if it is outside them, or the store lacks what is needed
    */
   public TokenSet(Store store, RandomGenerator random, int slots) {
-    SPEC.requireWorksOn(store.profile());
+    super(SPEC, store, random);
     if (slots < 1 || slots > SLOTS_MAX) {
       throw new IllegalArgumentException(
           "slots is %d, the limits are 1 and %d".formatted(slots, SLOTS_MAX));
     }
-    this.store = store;
-    this.items = new CounterItems(store);
-    this.numbers = new NumberWrites(store, items, random);
-    this.random = random;
     this.slots = slots;
   }
 
@@ -209,26 +198,6 @@ public final class TokenSet implements AddPart.Shardable {
   private QuipuException full(String counter) {
     return new NotAppliedException(
         Reason.FULL, "counter %s has used its %d slots".formatted(counter, slots));
-  }
-
-  @Override
-  public Optional<Reading> read(String counter) {
-    return items.read(counter);
-  }
-
-  @Override
-  public SetResult set(String counter, long value, OptionalLong ifValue) {
-    return numbers.set(counter, value, ifValue);
-  }
-
-  @Override
-  public void delete(String counter) {
-    numbers.delete(counter);
-  }
-
-  @Override
-  public CounterPage list(String prefix, String after, int limit) {
-    return items.list(prefix, after, limit);
   }
 
   @Override
