@@ -311,23 +311,26 @@ public final class Engine implements EmbeddedEngine {
 
   @Override
   public List<Optional<Reading>> readAll(List<String> counters) {
-    ReadTask task = new ReadTask(counters);
-    committer.run(task);
-    return task.readings();
+    Limits.checkReads(counters.size());
+    counters.forEach(each -> Limits.checkText("name", each, Limits.NAME_BYTES_MAX));
+    return committer.get((state, group) -> {
+      CounterAccess access = new CounterAccess(state, group);
+      return counters.stream().map(each -> reading(access.get(each))).toList();
+    });
+  }
+
+  private static Optional<Reading> reading(OptionalLong value) {
+    return value.isPresent() ? Optional.of(Reading.exact(value.getAsLong())) : Optional.empty();
   }
 
   @Override
   public SetResult set(String counter, long value, OptionalLong ifValue) {
-    SetOperation operation = SetOperation.set(counter, value, ifValue);
-    run(List.of(operation));
-    return operation.result();
+    return run(CounterOperation.set(counter, value, ifValue));
   }
 
   @Override
   public void delete(String counter) {
-    SetOperation operation = SetOperation.delete(counter);
-    run(List.of(operation));
-    operation.result();
+    run(CounterOperation.delete(counter));
   }
 
   @Override
@@ -343,19 +346,17 @@ public final class Engine implements EmbeddedEngine {
 
   @Override
   public RequestOutcome outcome(String counter, RequestId id) {
-    return outcome(counter, id, false);
+    return run(CounterOperation.outcome(counter, id));
   }
 
   @Override
   public RequestOutcome cancel(String counter, RequestId id) {
-    return outcome(counter, id, true);
+    return run(CounterOperation.cancel(counter, id));
   }
 
-  private RequestOutcome outcome(String counter, RequestId id, boolean cancels) {
-    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    OutcomeOperation operation = new OutcomeOperation(counter, id, cancels);
+  private <T> T run(CounterOperation<T> operation) {
     run(List.of(operation));
-    return operation.outcome();
+    return operation.result();
   }
 
   /**

@@ -191,10 +191,10 @@ public final class Optimistic extends OneItem implements AddPart.Shardable {
         add.counter(),
         () -> {
           Optional<Item> found = store.get(key, Consistency.STRONG);
+          long value = found.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
           if (!part.fits(key, found)) {
             return Optional.of(part.rejected(add, found));
           }
-          long value = found.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
           long after = value + part.delta();
           return switch (put(key, found, after, part)) {
             case STORED ->

@@ -1,5 +1,6 @@
 package dev.quipu.engine.commit;
 
+import java.util.function.BiFunction;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -119,6 +120,13 @@ public final class Committer {
       throw e;
     }
     task.rethrow();
+  }
+
+  /** Returns what {@code work} computes from the state at one moment; it must fit into a frame. */
+  public <T> T get(BiFunction<State, Group, T> work) {
+    Query<T> query = new Query<>(work);
+    run(query);
+    return query.result();
   }
 
   private void await(Task task) {
