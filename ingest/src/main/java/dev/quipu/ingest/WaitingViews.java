@@ -11,7 +11,6 @@ import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.view.ViewCounter;
@@ -101,7 +100,7 @@ final class WaitingViews {
    */
   private boolean movePage() {
     Page page =
-        store.scan(new Scan(PARTITION, next, Optional.empty(), false, AT_ONCE, Consistency.STRONG));
+        store.scan(Scan.all(PARTITION).resumedAt(next).withPages(AT_ONCE));
     List<Future<Boolean>> counting = new ArrayList<>();
     for (Item item : page.items()) {
       counting.add(executor.submit(() -> count(item)));

@@ -127,9 +127,7 @@ final class Hits {
   List<Part> oldest(String counter, long until, int most) {
     List<Part> parts = new ArrayList<>();
     for (String kind : List.of(ONES, AMOUNTS)) {
-      Scan all = range(kind + counter, -1, until, Consistency.STRONG);
-      Scan some =
-          new Scan(all.partition(), all.from(), all.until(), false, most, Consistency.STRONG);
+      Scan some = range(kind + counter, -1, until, Consistency.STRONG).withPages(most);
       for (Item item : store.scan(some).items()) {
         parts.add(new Part(item.key(), kind.equals(ONES) ? 1 : item.number(Item.VALUE)));
       }

@@ -1,5 +1,6 @@
 package dev.quipu.layer;
 
+import java.util.function.LongUnaryOperator;
 import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -101,11 +102,7 @@ final class StoredOperations implements AtomicOperations {
         key, -delta, number -> Long.compareUnsigned(number, delta) > 0 ? number - delta : 0);
   }
 
-  private interface Count {
-    long after(long number);
-  }
-
-  private OptionalLong count(String key, long delta, Count count) {
+  private OptionalLong count(String key, long delta, LongUnaryOperator count) {
     Write add =
         new Write.Update(
             at(key),
@@ -126,7 +123,7 @@ final class StoredOperations implements AtomicOperations {
             return OptionalLong.empty();
           }
           Item found = failed.found().get();
-          long after = count.after(number(key, found));
+          long after = count.applyAsLong(number(key, found));
           if (isApplied(changed(key, found, Long.toUnsignedString(after)))) {
             return OptionalLong.of(after);
           }
@@ -211,12 +208,11 @@ final class StoredOperations implements AtomicOperations {
   }
 
   private static long number(String key, Item found) {
-    return value(found).number().orElseThrow(() -> notANumber(key));
-  }
-
-  private static QuipuException notANumber(String key) {
-    return new NotAppliedException(
-        Reason.INVALID, "value of %s is not a 64-bit number".formatted(key));
+    return value(found)
+        .number()
+        .orElseThrow(() ->
+            new NotAppliedException(
+                Reason.INVALID, "value of %s is not a 64-bit number".formatted(key)));
   }
 
   private static QuipuException tooMany(String key) {

@@ -47,16 +47,8 @@ record CollectionRows(SortedMap<String, Item> sums, SortedMap<String, Item> chan
 
   private static SortedMap<String, Item> sums(Store replica, String counter) {
     SortedMap<String, Item> sums = new TreeMap<>();
-    Scan scan =
-        new Scan(
-            CounterItems.partition(counter),
-            MERGED,
-            Optional.of(MERGED_END),
-            false,
-            Scan.ITEMS_MAX,
-            Consistency.STRONG);
     replica.scanAll(
-        scan,
+        Scan.range(CounterItems.partition(counter), MERGED, MERGED_END),
         page -> page.forEach(item -> sums.put(item.key().sort().substring(MERGED.length()), item)));
     return sums;
   }

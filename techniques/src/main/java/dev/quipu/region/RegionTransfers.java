@@ -85,7 +85,7 @@ final class RegionTransfers {
       return Optional.of(rejected(right, need, view, able));
     }
     if (!isEnough) {
-      landForOthers(counter, right, view, able);
+      able.forEach(each -> receive(counter, each, right, view));
       return Optional.empty();
     }
     String richest = donors.getFirst();
@@ -168,12 +168,6 @@ final class RegionTransfers {
       }
     }
     return any;
-  }
-
-  private void landForOthers(String counter, Right right, RegionView view, List<String> able) {
-    for (String to : able) {
-      receive(counter, to, right, view);
-    }
   }
 
   private WriteResult receive(

@@ -1,5 +1,6 @@
 package dev.quipu.region;
 
+import dev.quipu.region.RegionRecords.Retirement;
 import dev.quipu.Limits;
 import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
@@ -100,6 +101,13 @@ public final class Regions {
   /** Returns all regions except one. */
   public List<String> namesBut(String region) {
     return replicas.keySet().stream().filter(name -> !name.equals(region)).toList();
+  }
+
+  /** Returns the names of all regions but those that were retired, in order. */
+  List<String> living(List<Retirement> retired) {
+    List<String> living = new ArrayList<>(names());
+    retired.forEach(each -> living.remove(each.lost()));
+    return living;
   }
 
   /** Returns the replica of the own region. */

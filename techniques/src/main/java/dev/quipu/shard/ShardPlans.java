@@ -206,9 +206,8 @@ final class ShardPlans {
     if (!store.profile().has(Capability.ORDERED_SCAN)) {
       return false; // such a store keeps request ids with the number
     }
-    Scan some = // any item other than the plan counts
-        new Scan(
-            CounterItems.partition(counter), "", Optional.empty(), false, 2, Consistency.STRONG);
+    // Any item other than the plan counts.
+    Scan some = Scan.all(CounterItems.partition(counter)).withPages(2);
     Optional<String> resume = Optional.empty();
     do {
       Page page = store.scan(resume.map(some::resumedAt).orElse(some));

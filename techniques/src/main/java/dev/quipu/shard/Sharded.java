@@ -1,5 +1,6 @@
 package dev.quipu.shard;
 
+import java.util.function.Supplier;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
@@ -338,15 +339,10 @@ public final class Sharded implements Technique {
     };
   }
 
-  /** A call to the underlying technique. */
-  private interface Call {
-    AddResult answer();
-  }
-
-  private static AddResult counted(ShardLoad.Heat heat, int shard, Call call) {
+  private static AddResult counted(ShardLoad.Heat heat, int shard, Supplier<AddResult> call) {
     heat.begin(shard);
     try {
-      return call.answer();
+      return call.get();
     } finally {
       heat.end(shard);
     }

@@ -190,15 +190,8 @@ public final class CounterItems {
     List<CounterPage.Entry> found = new ArrayList<>();
     Optional<String> resume = Optional.of(from);
     while (resume.isPresent()) {
-      Page page =
-          store.scan(
-              new Scan(
-                  DIRECTORY,
-                  resume.get(),
-                  Optional.empty(),
-                  false,
-                  Math.min(limit + 1, Scan.ITEMS_MAX),
-                  Consistency.STRONG));
+      Scan rest = Scan.all(DIRECTORY).resumedAt(resume.get());
+      Page page = store.scan(rest.withPages(Math.min(limit + 1, Scan.ITEMS_MAX)));
       for (Item item : page.items()) {
         String name = item.key().sort();
         if (!name.startsWith(prefix)) {

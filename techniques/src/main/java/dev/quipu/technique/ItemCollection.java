@@ -256,15 +256,8 @@ public final class ItemCollection implements Technique {
 
   public List<Item> changes(String counter) {
     List<Item> found = new ArrayList<>();
-    Scan scan =
-        new Scan(
-            CounterItems.partition(counter),
-            CHANGE,
-            Optional.of(CHANGES_END),
-            false,
-            Scan.ITEMS_MAX,
-            Consistency.STRONG);
-    store.scanAll(scan, found::addAll);
+    store.scanAll(
+        Scan.range(CounterItems.partition(counter), CHANGE, CHANGES_END), found::addAll);
     return found;
   }
 

@@ -166,7 +166,7 @@ public final class TokenSet extends OneItem implements AddPart.Shardable {
         if (stored.isPresent()) {
           yield known(add, text, stored.get());
         }
-        if (failed.found().isPresent() && isFull(failed.found().get())) {
+        if (failed.found().filter(item -> item.tokens(REQUESTS).size() >= slots).isPresent()) {
           throw full(add.counter());
         }
         yield part.rejected(add, failed.found());
@@ -189,10 +189,6 @@ public final class TokenSet extends OneItem implements AddPart.Shardable {
 
   private static long added(String stored) {
     return Long.parseLong(stored.substring(0, stored.indexOf(' ')));
-  }
-
-  private boolean isFull(Item item) {
-    return item.tokens(REQUESTS).size() >= slots;
   }
 
   private QuipuException full(String counter) {

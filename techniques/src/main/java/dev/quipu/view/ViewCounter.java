@@ -289,7 +289,7 @@ public final class ViewCounter {
   public long count(String url, Optional<Instant> from, Optional<Instant> until) {
     String start = from.map(time -> format("from", time)).orElse("");
     Optional<String> end = until.map(time -> format("until", time));
-    Scan scan = isByTime() ? byTime(url, start, end) : byKey(url);
+    Scan scan = isByTime() ? byTime(url, start, end) : Scan.range(partition(url), BY_KEY, BY_KEY_END);
     LongAdder count = new LongAdder();
     store.scanAll(
         scan,
@@ -302,16 +302,8 @@ public final class ViewCounter {
   }
 
   private static Scan byTime(String url, String start, Optional<String> end) {
-    return scan(url, BY_TIME + start, end.map(time -> BY_TIME + time).orElse(BY_TIME_END));
-  }
-
-  private static Scan byKey(String url) {
-    return scan(url, BY_KEY, BY_KEY_END);
-  }
-
-  private static Scan scan(String url, String from, String until) {
-    return new Scan(
-        partition(url), from, Optional.of(until), false, Scan.ITEMS_MAX, Consistency.STRONG);
+    String until = end.map(time -> BY_TIME + time).orElse(BY_TIME_END);
+    return Scan.range(partition(url), BY_TIME + start, until);
   }
 
   private static boolean isWithin(Item marker, String start, Optional<String> end) {

@@ -212,7 +212,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
 
   @Override
   public WriteResult write(Write write) {
-    return call(List.of(write));
+    return writeAll(List.of(write), null);
   }
 
   @Override
@@ -220,10 +220,6 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
     if (token != null) {
       throw profile.lacks(Capability.TOKEN_BATCH);
     }
-    return call(writes);
-  }
-
-  private WriteResult call(List<Write> writes) {
     List<String> keys = new ArrayList<>();
     Arguments arguments = new Arguments(KEEP_EXPIRED);
     arguments.add(tokens.next());

@@ -1,5 +1,6 @@
 package dev.quipu.redis;
 
+import java.util.function.Supplier;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
@@ -64,13 +65,8 @@ public final class RedisProvider implements StoreProvider {
   private static StoreDriver openServer(StoreUri uri, String prefix) {
     RedisClient client = RedisClient.create(redisUri(uri, uri.host()));
     client.setOptions(options(ClientOptions.builder().autoReconnect(false), uri.timeout()));
-    try {
-      RedisConnection link = RedisConnection.to(client, where(uri), uri.timeout());
-      return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
-    } catch (RuntimeException e) {
-      shutdown(client);
-      throw e;
-    }
+    return open(
+        uri, prefix, client, () -> RedisConnection.to(client, where(uri), uri.timeout()));
   }
 
   private static StoreDriver openCluster(StoreUri uri, String prefix) {
@@ -79,9 +75,14 @@ public final class RedisProvider implements StoreProvider {
         RedisClusterClient.create(uri.hosts().stream().map(host -> redisUri(uri, host)).toList());
     client.setOptions(
         (ClusterClientOptions) options(ClusterClientOptions.builder(), uri.timeout()));
+    return open(
+        uri, prefix, client, () -> RedisConnection.to(client, where(uri), uri.timeout()));
+  }
+
+  private static StoreDriver open(
+      StoreUri uri, String prefix, AbstractRedisClient client, Supplier<RedisConnection> link) {
     try {
-      RedisConnection link = RedisConnection.to(client, where(uri), uri.timeout());
-      return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
+      return RedisDriver.open(link.get(), prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
       throw e;
