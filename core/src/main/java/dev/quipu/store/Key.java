@@ -1,8 +1,8 @@
 package dev.quipu.store;
 
-import dev.quipu.Reason;
-import dev.quipu.NotAppliedException;
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
+import dev.quipu.Reason;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -6,7 +6,7 @@ import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
-import dev.quipu.Outcome;
+import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
@@ -204,8 +204,7 @@ public final class Engine implements EmbeddedEngine {
       return engine;
     } catch (IOException e) {
       Reason reason = isFull(environment.disk(), directory, e) ? Reason.FULL : Reason.UNAVAILABLE;
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED, reason, "cannot open %s: %s".formatted(directory, why(e)), e);
+      throw new NotAppliedException(reason, "cannot open %s: %s".formatted(directory, why(e)), e);
     } finally {
       if (engine == null) {
         opened.close();
@@ -383,8 +382,8 @@ public final class Engine implements EmbeddedEngine {
     try {
       checkpointer.checkpoint();
     } catch (IOException e) {
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "cannot take a snapshot: " + e.getMessage(), e);
+      throw new NotAppliedException(
+          Reason.UNAVAILABLE, "cannot take a snapshot: " + e.getMessage(), e);
     }
   }
 

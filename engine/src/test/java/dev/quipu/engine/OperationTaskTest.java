@@ -162,8 +162,7 @@ final class OperationTaskTest {
 
   @Test
   void aFailedOutcomeThrowsItsCause() {
-    CounterOperation<RequestOutcome> operation =
-        CounterOperation.cancel("abc", RequestId.of("x"));
+    CounterOperation<RequestOutcome> operation = CounterOperation.cancel("abc", RequestId.of("x"));
     operation.failed(injected);
     assertSame(injected, assertThrows(IllegalStateException.class, operation::result));
   }

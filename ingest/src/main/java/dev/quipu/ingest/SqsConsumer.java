@@ -250,7 +250,7 @@ public final class SqsConsumer implements AutoCloseable {
       left.forEach(running::remove);
       failures += left.size();
       delete(done);
-      makeVisible(left);
+      changeVisibility(left, SECONDS_UNTIL_VISIBLE);
       extend(List.copyOf(running.keySet()));
     }
     return failures < batch.size();
@@ -343,15 +343,10 @@ public final class SqsConsumer implements AutoCloseable {
 
   /** Extends the visibility timeout. If that fails, the messages are delivered again. */
   private void extend(List<Message> unfinished) {
-    int seconds = Math.toIntExact(options.visibility().toSeconds());
-    changeVisibility(unfinished, unfinished.stream().map(message -> seconds).toList());
+    changeVisibility(unfinished, Math.toIntExact(options.visibility().toSeconds()));
   }
 
-  private void makeVisible(List<Message> left) {
-    changeVisibility(left, left.stream().map(message -> SECONDS_UNTIL_VISIBLE).toList());
-  }
-
-  private void changeVisibility(List<Message> messages, List<Integer> seconds) {
+  private void changeVisibility(List<Message> messages, int seconds) {
     if (messages.isEmpty()) {
       return;
     }
@@ -361,7 +356,7 @@ public final class SqsConsumer implements AutoCloseable {
           ChangeMessageVisibilityBatchRequestEntry.builder()
               .id(Integer.toString(i))
               .receiptHandle(messages.get(i).receiptHandle())
-              .visibilityTimeout(seconds.get(i))
+              .visibilityTimeout(seconds)
               .build());
     }
     try {

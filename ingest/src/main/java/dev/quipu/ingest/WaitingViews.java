@@ -99,8 +99,7 @@ final class WaitingViews {
    * is complete. Otherwise the counter may be unreachable, and the others wait for the next round.
    */
   private boolean movePage() {
-    Page page =
-        store.scan(Scan.all(PARTITION).resumedAt(next).withPages(AT_ONCE));
+    Page page = store.scan(Scan.all(PARTITION).resumedAt(next).withPages(AT_ONCE));
     List<Future<Boolean>> counting = new ArrayList<>();
     for (Item item : page.items()) {
       counting.add(executor.submit(() -> count(item)));

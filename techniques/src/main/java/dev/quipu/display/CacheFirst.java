@@ -6,7 +6,6 @@ import dev.quipu.Counters;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
-import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reading;
@@ -186,7 +185,7 @@ public final class CacheFirst implements DisplayCounters {
     try {
       return step.get();
     } catch (QuipuException e) {
-      throw QuipuException.of(Outcome.NOT_APPLIED, e.reason(), "not counted: " + e.getMessage(), e);
+      throw new NotAppliedException(e.reason(), "not counted: " + e.getMessage(), e);
     }
   }
 

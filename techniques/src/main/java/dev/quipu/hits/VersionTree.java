@@ -228,7 +228,8 @@ public final class VersionTree implements Technique {
     for (int i = 0; i < VersionTreeOptions.ITEMS_MAX; i++) {
       int item = i < options.items() ? (first + i) % options.items() : i;
       VersionTrees seen = tree(add.counter(), item);
-      VersionNode.Branch branch = new VersionNode.Branch(now(), Long.toHexString(random.nextLong()));
+      VersionNode.Branch branch =
+          new VersionNode.Branch(now(), Long.toHexString(random.nextLong()));
       Optional<VersionNode> highest =
           seen.tips().stream().reduce((a, b) -> a.number() >= b.number() ? a : b);
       Writer writer =
@@ -357,8 +358,7 @@ public final class VersionTree implements Technique {
 
   private Map<Integer, VersionTrees> resolved(String counter) {
     Scan scan =
-        new Scan(
-            PARTITION + counter, "", Optional.empty(), false, Scan.ITEMS_MAX, options.reads());
+        new Scan(PARTITION + counter, "", Optional.empty(), false, Scan.ITEMS_MAX, options.reads());
     List<Item> found = new ArrayList<>();
     store.scanAll(scan, found::addAll);
     Map<Integer, Set<String>> values = new TreeMap<>();

@@ -49,8 +49,6 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
           100,
           1 << 20);
 
-  private static final int WALK = 1_000; // items per step
-
   private final ReentrantLock lock = new ReentrantLock();
   private final ItemTable items = new ItemTable();
   private final Map<RequestToken, List<Write>> tokens = new HashMap<>();
@@ -69,17 +67,11 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
     lock.lock();
     try {
       int removed = 0;
-      Key last = null;
-      for (List<Item> some = items.next(last, WALK);
-          !some.isEmpty();
-          some = items.next(last, WALK)) {
-        for (Item item : some) {
-          if (removed < itemsMax && item.isExpired(before)) {
-            items.set(item.key(), Optional.empty());
-            removed++;
-          }
+      for (Item item : items.next(null, Integer.MAX_VALUE)) {
+        if (removed < itemsMax && item.isExpired(before)) {
+          items.set(item.key(), Optional.empty());
+          removed++;
         }
-        last = some.getLast().key();
       }
       return removed;
     } finally {
@@ -115,19 +107,7 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
 
   @Override
   public WriteResult write(Write write) {
-    lock.lock();
-    try {
-      Optional<Item> before = items.get(write.key());
-      return switch (write.applyTo(before, nextVersion())) {
-        case Write.Effect.Unmet unmet -> new WriteResult.ConditionFailed(write.key(), before);
-        case Write.Effect.Now now -> {
-          items.set(write.key(), now.item());
-          yield new WriteResult.Applied(now.item());
-        }
-      };
-    } finally {
-      lock.unlock();
-    }
+    return writeAll(List.of(write), null);
   }
 
   @Override

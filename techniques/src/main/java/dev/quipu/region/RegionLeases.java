@@ -1,6 +1,5 @@
 package dev.quipu.region;
 
-import java.util.Collections;
 import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
@@ -18,6 +17,7 @@ import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;

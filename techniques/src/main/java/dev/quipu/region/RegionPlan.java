@@ -59,11 +59,17 @@ record RegionPlan(List<String> initial, Bounds bounds) {
     return new Condition.FieldIs(RegionRows.PLAN, new Field.Text(text()));
   }
 
-  /** Returns the plan of a region, if it is a different one. */
-  Optional<String> conflict(RegionRows rows) {
-    return rows.item(RegionRows.CELL + 0)
-        .flatMap(cell -> cell.text(RegionRows.PLAN))
-        .filter(other -> !other.equals(text()));
+  /**
+   * Passes unless a region was founded by another plan.
+   *
+   * @throws QuipuException if it was
+   */
+  void requireOf(RegionRows rows) {
+    String other =
+        rows.item(RegionRows.CELL + 0).flatMap(cell -> cell.text(RegionRows.PLAN)).orElse(text());
+    if (!other.equals(text())) {
+      throw rejected(rows.region(), other);
+    }
   }
 
   /**

@@ -391,12 +391,7 @@ final class RegionRetirements {
   }
 
   private boolean vote(
-      String place,
-      int number,
-      String ballot,
-      Proposal proposal,
-      long untilMillis,
-      Item promise) {
+      String place, int number, String ballot, Proposal proposal, long untilMillis, Item promise) {
     Store there = regions.replica(place);
     List<Write> batch = new ArrayList<>();
     batch.add(

@@ -232,7 +232,8 @@ record RegionRows(String region, SortedMap<String, Item> items) {
   /** Returns the newer of each item: sums never fall. */
   RegionRows newest(RegionRows other) {
     SortedMap<String, Item> newest = new TreeMap<>(items);
-    other.items.forEach((sort, item) -> newest.merge(sort, item, (a, b) -> age(a).compareTo(age(b)) >= 0 ? a : b));
+    other.items.forEach(
+        (sort, item) -> newest.merge(sort, item, (a, b) -> age(a).compareTo(age(b)) >= 0 ? a : b));
     return new RegionRows(region, newest);
   }
 

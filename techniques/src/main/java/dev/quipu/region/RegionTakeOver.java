@@ -101,10 +101,7 @@ final class RegionTakeOver {
       if (done.isPresent()) {
         return takenOver(done.get());
       }
-      plan.conflict(rows)
-          .ifPresent(other -> {
-            throw plan.rejected(rows.region(), other);
-          });
+      plan.requireOf(rows);
       if (!rows.isFounded()) {
         through(
             last.successor(), store -> store.write(plan.founding(counter, last.successor(), 0)));

@@ -1,10 +1,10 @@
 package dev.quipu.region;
 
-import dev.quipu.region.RegionRecords.Retirement;
 import dev.quipu.Limits;
 import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
 import dev.quipu.layer.Store;
+import dev.quipu.region.RegionRecords.Retirement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

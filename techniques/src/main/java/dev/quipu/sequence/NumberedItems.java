@@ -72,8 +72,7 @@ final class NumberedItems {
     List<Item> found = new ArrayList<>();
     if (store.profile().has(Capability.ORDERED_SCAN)) {
       Scan scan =
-          Scan.range(
-              partition(series), key(series, from).sort(), key(series, from + limit).sort());
+          Scan.range(partition(series), key(series, from).sort(), key(series, from + limit).sort());
       store.scanAll(scan.withPages(limit), found::addAll);
       return found;
     }

@@ -5,7 +5,7 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Limits;
-import dev.quipu.Outcome;
+import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
@@ -83,11 +83,8 @@ public final class CounterItems {
     try {
       return Math.addExact(sum, part);
     } catch (ArithmeticException e) {
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED,
-          Reason.INVALID,
-          "the sum of counter %s has more than 64 bits".formatted(counter),
-          e);
+      throw new NotAppliedException(
+          Reason.INVALID, "the sum of counter %s has more than 64 bits".formatted(counter), e);
     }
   }
 

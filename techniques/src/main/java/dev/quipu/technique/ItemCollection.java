@@ -256,8 +256,7 @@ public final class ItemCollection implements Technique {
 
   public List<Item> changes(String counter) {
     List<Item> found = new ArrayList<>();
-    store.scanAll(
-        Scan.range(CounterItems.partition(counter), CHANGE, CHANGES_END), found::addAll);
+    store.scanAll(Scan.range(CounterItems.partition(counter), CHANGE, CHANGES_END), found::addAll);
     return found;
   }
 

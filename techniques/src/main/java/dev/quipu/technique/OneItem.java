@@ -25,8 +25,8 @@ import java.util.random.RandomGenerator;
 /**
  * A technique that keeps the number of a counter in one item: reads, lists, sets and deletes it.
  *
- * <p>Each set or delete replaces the item that was read, and leaves a tag of its own in it: after a lost
- * reply the tag shows whether it was applied, unless another set or delete followed. All other
+ * <p>Each set or delete replaces the item that was read, and leaves a tag of its own in it: after a
+ * lost reply the tag shows whether it was applied, unless another set or delete followed. All other
  * fields stay. A deleted counter keeps its item without the number, so that a delayed write cannot
  * bring it back.
  */

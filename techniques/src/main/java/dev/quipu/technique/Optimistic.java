@@ -197,8 +197,7 @@ public final class Optimistic extends OneItem implements AddPart.Shardable {
           }
           long after = value + part.delta();
           return switch (put(key, found, after, part)) {
-            case STORED ->
-                Optional.of(new AddResult.Applied(add.delta(), OptionalLong.of(after)));
+            case STORED -> Optional.of(new AddResult.Applied(add.delta(), OptionalLong.of(after)));
             case NO_ROOM_BESIDE -> Optional.of(part.rejected(add, found));
             case OVERTAKEN -> Optional.empty();
           };

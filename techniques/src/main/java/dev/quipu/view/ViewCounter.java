@@ -289,7 +289,8 @@ public final class ViewCounter {
   public long count(String url, Optional<Instant> from, Optional<Instant> until) {
     String start = from.map(time -> format("from", time)).orElse("");
     Optional<String> end = until.map(time -> format("until", time));
-    Scan scan = isByTime() ? byTime(url, start, end) : Scan.range(partition(url), BY_KEY, BY_KEY_END);
+    Scan scan =
+        isByTime() ? byTime(url, start, end) : Scan.range(partition(url), BY_KEY, BY_KEY_END);
     LongAdder count = new LongAdder();
     store.scanAll(
         scan,

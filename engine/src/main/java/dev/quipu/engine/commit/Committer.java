@@ -1,6 +1,5 @@
 package dev.quipu.engine.commit;
 
-import java.util.function.BiFunction;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -24,6 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /*

@@ -1,6 +1,5 @@
 package dev.quipu.redis;
 
-import java.util.function.Supplier;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
@@ -17,6 +16,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Opens {@code redis://} and {@code redis-cluster://}, and the same with TLS. */
@@ -65,8 +65,7 @@ public final class RedisProvider implements StoreProvider {
   private static StoreDriver openServer(StoreUri uri, String prefix) {
     RedisClient client = RedisClient.create(redisUri(uri, uri.host()));
     client.setOptions(options(ClientOptions.builder().autoReconnect(false), uri.timeout()));
-    return open(
-        uri, prefix, client, () -> RedisConnection.to(client, where(uri), uri.timeout()));
+    return open(uri, prefix, client, () -> RedisConnection.to(client, where(uri), uri.timeout()));
   }
 
   private static StoreDriver openCluster(StoreUri uri, String prefix) {
@@ -75,8 +74,7 @@ public final class RedisProvider implements StoreProvider {
         RedisClusterClient.create(uri.hosts().stream().map(host -> redisUri(uri, host)).toList());
     client.setOptions(
         (ClusterClientOptions) options(ClusterClientOptions.builder(), uri.timeout()));
-    return open(
-        uri, prefix, client, () -> RedisConnection.to(client, where(uri), uri.timeout()));
+    return open(uri, prefix, client, () -> RedisConnection.to(client, where(uri), uri.timeout()));
   }
 
   private static StoreDriver open(
