@@ -75,11 +75,6 @@ final class EngineDriver implements BatchDriver, ScanDriver {
   }
 
   @Override
-  public WriteResult write(Write write) {
-    return writeAll(List.of(write), null);
-  }
-
-  @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     if (token != null) {
       throw PROFILE.lacks(Capability.TOKEN_BATCH);

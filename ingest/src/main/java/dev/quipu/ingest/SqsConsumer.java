@@ -243,7 +243,9 @@ public final class SqsConsumer implements AutoCloseable {
       List<Message> left = new ArrayList<>();
       running.forEach((message, counted) -> {
         if (counted.isDone()) {
-          (fate(counted) == Fate.DELETE ? done : left).add(message);
+          boolean isDone =
+              counted.state() == Future.State.SUCCESS && counted.resultNow() == Fate.DELETE;
+          (isDone ? done : left).add(message);
         }
       });
       done.forEach(running::remove);
@@ -296,10 +298,6 @@ public final class SqsConsumer implements AutoCloseable {
             "Unhandled exception while counting a message; it stays in the queue", e.getCause());
       }
     }
-  }
-
-  private static Fate fate(Future<Fate> counted) {
-    return counted.state() == Future.State.SUCCESS ? counted.resultNow() : Fate.LEAVE;
   }
 
   private Fate count(Message message) {

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,27 +88,12 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
 
   @Override
   public Optional<Item> get(Key key, Consistency consistency) {
-    lock.lock();
-    try {
-      return items.get(key);
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> items.get(key));
   }
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    lock.lock();
-    try {
-      return keys.stream().map(items::get).toList();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  @Override
-  public WriteResult write(Write write) {
-    return writeAll(List.of(write), null);
+    return locked(() -> keys.stream().map(items::get).toList());
   }
 
   @Override
@@ -145,16 +131,20 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
 
   @Override
   public Page scan(Scan scan) {
-    lock.lock();
-    try {
-      return items.page(scan);
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> items.page(scan));
   }
 
   @Override
   public void close() {}
+
+  private <T> T locked(Supplier<T> call) {
+    lock.lock();
+    try {
+      return call.get();
+    } finally {
+      lock.unlock();
+    }
+  }
 
   private Version nextVersion() {
     return new Version(Long.toString(++versions, Character.MAX_RADIX));

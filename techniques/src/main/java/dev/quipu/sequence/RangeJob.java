@@ -193,7 +193,8 @@ public final class RangeJob {
     for (int i = 0; i < ranges; i++) {
       int range = (first + i) % ranges;
       if (next(range) <= end(range)) {
-        Optional<Locks.Lease> held = locks.acquire(lockName(range), lease);
+        Optional<Locks.Lease> held =
+            locks.acquire("job %s %d".formatted(RequestId.of(name).bits(), range), lease);
         if (held.isPresent()) {
           return Optional.of(new Task(range, held.get(), next(range)));
         }
@@ -214,10 +215,6 @@ public final class RangeJob {
       sum += next(range) - begin(range);
     }
     return sum;
-  }
-
-  private String lockName(int range) {
-    return "job %s %d".formatted(RequestId.of(name).bits(), range);
   }
 
   /** Returns the first number of a range. The sizes of ranges differ by one at most. */

@@ -166,11 +166,10 @@ public final class ViewCounter {
       throw new NotAppliedException(
           Reason.INVALID, "view count would exceed 64 bits: " + failed.key().partition());
     }
-    return failed.found().map(found -> isOf(found, call)).orElse(false);
-  }
-
-  private static boolean isOf(Item marker, long call) {
-    return marker.fields().containsKey(CALL) && marker.number(CALL) == call;
+    return failed
+        .found()
+        .filter(it -> it.fields().containsKey(CALL) && it.number(CALL) == call)
+        .isPresent();
   }
 
   /**

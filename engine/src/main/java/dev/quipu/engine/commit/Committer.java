@@ -289,7 +289,7 @@ public final class Committer {
 
   private void lead() {
     try {
-      for (int round = 0; isAtWork(round); round++) {
+      for (int round = 0; round < ROUNDS_MAX && !failure.hasEnded() && !queue.isEmpty(); round++) {
         begin();
         int taken = 0;
         for (Task task = queue.peek(); task != null; task = queue.peek()) {
@@ -308,10 +308,6 @@ public final class Committer {
     if (failure.hasEnded()) {
       drain();
     }
-  }
-
-  private boolean isAtWork(int round) {
-    return round < ROUNDS_MAX && !failure.hasEnded() && !queue.isEmpty();
   }
 
   /** Ends all calls after the engine has ended. Allocates nothing: the heap may be exhausted. */

@@ -211,11 +211,6 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
   }
 
   @Override
-  public WriteResult write(Write write) {
-    return writeAll(List.of(write), null);
-  }
-
-  @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     if (token != null) {
       throw profile.lacks(Capability.TOKEN_BATCH);
