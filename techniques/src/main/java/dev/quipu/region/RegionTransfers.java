@@ -73,10 +73,10 @@ final class RegionTransfers {
             .sorted(
                 Comparator.comparingLong((String region) -> rights(view, region, right)).reversed())
             .toList();
-    long there = 0;
-    for (String donor : donors) {
-      there = plus(there, rights(view, donor, right));
-    }
+    long there =
+        donors.stream()
+            .mapToLong(donor -> rights(view, donor, right))
+            .reduce(0, RegionTransfers::plus);
     boolean isEnough = plus(here, there) >= need;
     if (!view.isStill() && !isEnough) {
       return Optional.empty();

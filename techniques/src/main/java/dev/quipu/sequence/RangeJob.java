@@ -1,5 +1,6 @@
 package dev.quipu.sequence;
 
+import java.util.stream.IntStream;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
@@ -210,11 +211,7 @@ public final class RangeJob {
 
   /** Returns how many numbers are processed. */
   public long processed() {
-    long sum = 0;
-    for (int range = 0; range < ranges; range++) {
-      sum += next(range) - begin(range);
-    }
-    return sum;
+    return IntStream.range(0, ranges).mapToLong(range -> next(range) - begin(range)).sum();
   }
 
   /** Returns the first number of a range. The sizes of ranges differ by one at most. */

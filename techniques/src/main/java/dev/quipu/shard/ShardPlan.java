@@ -1,5 +1,6 @@
 package dev.quipu.shard;
 
+import java.util.stream.IntStream;
 import dev.quipu.Bounds;
 import dev.quipu.Limits;
 import dev.quipu.RequestId;
@@ -9,7 +10,6 @@ import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.technique.CounterItems;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -91,11 +91,7 @@ record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, boolea
   }
 
   List<Key> valueKeys(String counter) {
-    List<Key> keys = new ArrayList<>();
-    for (int shard = 0; shard < shards; shard++) {
-      keys.add(valueKey(counter, shard));
-    }
-    return keys;
+    return IntStream.range(0, shards).mapToObj(shard -> valueKey(counter, shard)).toList();
   }
 
   /** Returns the shard of a request whose id is stored with the number. */

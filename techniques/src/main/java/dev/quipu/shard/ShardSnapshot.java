@@ -1,5 +1,6 @@
 package dev.quipu.shard;
 
+import java.util.stream.IntStream;
 import dev.quipu.Bounds;
 import dev.quipu.store.Item;
 import dev.quipu.store.Write;
@@ -18,11 +19,7 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
 
   /** Returns the sum; it stays within 64 bits, since each shard stays within its share. */
   long total() {
-    long total = 0;
-    for (int shard = 0; shard < shards.size(); shard++) {
-      total += value(shard);
-    }
-    return total;
+    return IntStream.range(0, shards.size()).mapToLong(this::value).sum();
   }
 
   boolean wasAddedTo() {

@@ -1,5 +1,6 @@
 package dev.quipu.shard;
 
+import java.util.stream.IntStream;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
@@ -23,7 +24,6 @@ import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.Randomness;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -441,11 +441,9 @@ public final class Sharded implements Technique {
   }
 
   private List<Optional<Reading>> readShards(String counter, ShardPlan plan) {
-    List<Optional<Reading>> readings = new ArrayList<>();
-    for (int shard = 0; shard < plan.shards(); shard++) {
-      readings.add(technique.read(ShardPlan.shardName(counter, shard)));
-    }
-    return readings;
+    return IntStream.range(0, plan.shards())
+        .mapToObj(shard -> technique.read(ShardPlan.shardName(counter, shard)))
+        .toList();
   }
 
   @Override
