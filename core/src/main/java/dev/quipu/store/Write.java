@@ -32,6 +32,11 @@ public sealed interface Write {
       fields = Item.withoutEmptySets(fields);
     }
 
+    /** Creates a write of an item that does not expire. */
+    public Put(Key key, Map<String, Field> fields, Condition condition) {
+      this(key, fields, Optional.empty(), condition);
+    }
+
     @Override
     public Put when(Condition other) {
       return new Put(key, fields, expiresAt, other);

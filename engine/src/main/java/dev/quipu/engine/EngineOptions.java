@@ -1,9 +1,9 @@
 package dev.quipu.engine;
 
-import java.util.function.Consumer;
 import dev.quipu.engine.environment.Settings;
 import dev.quipu.time.Clock;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * Options of an engine.

@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.NoSuchElementException;
-import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -77,8 +76,7 @@ final class WaitingViews {
             new Field.Text(event.time().toString()),
             CLIENT,
             new Field.Text(event.clientId()));
-    store.write(
-        new Write.Put(new Key(PARTITION, sort), fields, Optional.empty(), Condition.always()));
+    store.write(new Write.Put(new Key(PARTITION, sort), fields, Condition.always()));
   }
 
   /** Moves events until none is left or one page fails. */
@@ -140,7 +138,7 @@ final class WaitingViews {
     fields.put(
         REASON, new Field.Text(reason.substring(0, Math.min(reason.length(), REASON_CHARS_MAX))));
     Key key = new Key(StoredQueue.DEAD_LETTERS, item.key().sort());
-    store.write(new Write.Put(key, fields, Optional.empty(), Condition.always()));
+    store.write(new Write.Put(key, fields, Condition.always()));
   }
 
   private static boolean isDone(Future<Boolean> counted) {

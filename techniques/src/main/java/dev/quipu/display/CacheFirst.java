@@ -16,7 +16,6 @@ import dev.quipu.layer.Store;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Item;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -422,7 +421,7 @@ public final class CacheFirst implements DisplayCounters {
   }
 
   private Optional<CachedCount> stored(String name) {
-    return durable.get(CachedCount.key(name), Consistency.STRONG).map(CachedCount::of);
+    return durable.get(CachedCount.key(name)).map(CachedCount::of);
   }
 
   private static long number(CachedCount count, AtomicOperations.Value cached) {

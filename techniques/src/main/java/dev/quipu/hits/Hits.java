@@ -81,7 +81,7 @@ final class Hits {
    */
   static Write put(String counter, String sort, long amount) {
     return amount == 1
-        ? new Write.Put(one(counter, sort), Map.of(), Optional.empty(), ifNew())
+        ? new Write.Put(one(counter, sort), Map.of(), ifNew())
         : putAmount(counter, sort, amount, ifNew());
   }
 
@@ -91,7 +91,7 @@ final class Hits {
 
   static Write putAmount(String counter, String sort, long amount, Condition condition) {
     Map<String, Field> fields = Map.of(Item.VALUE, new Field.Number(amount));
-    return new Write.Put(amount(counter, sort), fields, Optional.empty(), condition);
+    return new Write.Put(amount(counter, sort), fields, condition);
   }
 
   /**

@@ -387,9 +387,9 @@ public final class VersionTree implements Technique {
    * Returns the tree of one item. Values are read before roots, since a new root may replace some.
    */
   private VersionTrees tree(String counter, int item) {
-    Optional<Item> nodes = store.get(nodesKey(counter, item), Consistency.STRONG);
+    Optional<Item> nodes = store.get(nodesKey(counter, item));
     Set<String> values = tokens(nodes, VALUES);
-    Optional<Item> roots = store.get(rootKey(counter, item), Consistency.STRONG);
+    Optional<Item> roots = store.get(rootKey(counter, item));
     return VersionTrees.of(values, tokens(roots, ROOTS), tokens(roots, SEEN));
   }
 

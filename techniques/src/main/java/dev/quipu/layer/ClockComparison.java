@@ -92,7 +92,9 @@ public final class ClockComparison implements AutoCloseable {
     store.pauseExpiry(true); // also read items that a wrong clock would take for expired
     store.write(new Write.Put(own, time, expiry, Condition.always()));
     Map<String, Long> others = new HashMap<>();
-    store.scanAll(Scan.all(PARTITION), page -> page.forEach(item -> others.put(item.key().sort(), item.number(AT))));
+    store.scanAll(
+        Scan.all(PARTITION),
+        page -> page.forEach(item -> others.put(item.key().sort(), item.number(AT))));
     long now = store.clock().epochMillis();
     others.remove(server);
     long difference = 0;

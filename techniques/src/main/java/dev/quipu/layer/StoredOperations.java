@@ -9,7 +9,6 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
@@ -46,7 +45,7 @@ final class StoredOperations implements AtomicOperations {
 
   @Override
   public Optional<Value> get(String key) {
-    return store.get(at(key), Consistency.STRONG).map(StoredOperations::value);
+    return store.get(at(key)).map(StoredOperations::value);
   }
 
   @Override
@@ -85,7 +84,7 @@ final class StoredOperations implements AtomicOperations {
   public boolean cas(String key, String value, Version version, Optional<Duration> expiry) {
     Optional<Instant> until = until(expiry);
     // Read first: a condition alone would also hold for an expired item that is still stored.
-    return store.get(at(key), Consistency.STRONG).map(Item::version).equals(Optional.of(version))
+    return store.get(at(key)).map(Item::version).equals(Optional.of(version))
         && isApplied(put(key, value, until, new Condition.VersionIs(version)));
   }
 
@@ -152,7 +151,7 @@ final class StoredOperations implements AtomicOperations {
   /** Changes the item under the condition that it is unchanged; returns false if there is none. */
   private boolean whileUnchanged(String key, Function<Item, Write> write) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
-      Optional<Item> found = store.get(at(key), Consistency.STRONG);
+      Optional<Item> found = store.get(at(key));
       if (found.isEmpty()) {
         return false;
       }

@@ -4,7 +4,6 @@ import dev.quipu.layer.Store;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.technique.CounterItems;
 import dev.quipu.technique.ItemCollection;
 import java.math.BigInteger;
@@ -37,7 +36,7 @@ record CollectionRows(SortedMap<String, Item> sums, SortedMap<String, Item> chan
     }
     long base =
         replica
-            .get(ItemCollection.baseKey(counter), Consistency.STRONG)
+            .get(ItemCollection.baseKey(counter))
             .map(item -> item.number(CounterItems.VALUE))
             .orElse(0L);
     return sums.equals(sums(replica, counter))

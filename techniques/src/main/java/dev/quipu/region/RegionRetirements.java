@@ -10,7 +10,6 @@ import dev.quipu.region.RegionRecords.Retirement;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
@@ -342,7 +341,7 @@ final class RegionRetirements {
    */
   private Optional<Item> promise(String place, int number, String ballot) {
     Store there = regions.replica(place);
-    Optional<Item> found = there.get(RegionRecords.vote(number, place), Consistency.STRONG);
+    Optional<Item> found = there.get(RegionRecords.vote(number, place));
     if (found.isPresent()
         && (found.get().number(RegionRecords.DECIDED) != 0
             || found.get().text(PROMISED).orElse("").compareTo(ballot) >= 0)) {

@@ -131,7 +131,6 @@ final class RegionTakeOver {
         new Write.Put(
             key(counter, earlier),
             Map.of(RegionTransfers.CLOSED, new Field.Number(1)),
-            Optional.empty(),
             new Condition.Absent());
     IdempotentRetry.result(
         regions.replica(earlier.successor()),
@@ -200,7 +199,7 @@ final class RegionTakeOver {
       fields.put(RegionRows.FROZEN_DOWN + region, new Field.Text(sums.down().toString()));
     });
     List<Write> batch = new ArrayList<>();
-    batch.add(new Write.Put(key(counter, last), fields, Optional.empty(), new Condition.Absent()));
+    batch.add(new Write.Put(key(counter, last), fields, new Condition.Absent()));
     if (!changes.isEmpty()) {
       batch.add(
           new Write.Update(

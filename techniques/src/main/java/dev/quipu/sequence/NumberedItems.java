@@ -55,7 +55,7 @@ final class NumberedItems {
   }
 
   Optional<Item> get(String series, long number) {
-    return number < 1 ? Optional.empty() : store.get(key(series, number), Consistency.STRONG);
+    return number < 1 ? Optional.empty() : store.get(key(series, number));
   }
 
   /**

@@ -1,6 +1,5 @@
 package dev.quipu.sequence;
 
-import java.util.stream.IntStream;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
@@ -12,7 +11,6 @@ import dev.quipu.lock.Locks;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -25,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -229,10 +228,7 @@ public final class RangeJob {
   }
 
   private long next(int range) {
-    return store
-        .get(key(range), Consistency.STRONG)
-        .map(item -> item.number(NEXT))
-        .orElse(begin(range));
+    return store.get(key(range)).map(item -> item.number(NEXT)).orElse(begin(range));
   }
 
   private Write step(int range, long number) {
@@ -241,6 +237,6 @@ public final class RangeJob {
             ? new Condition.Absent()
             : new Condition.FieldIs(NEXT, new Field.Number(number));
     Map<String, Field> fields = Map.of(NEXT, new Field.Number(number + 1));
-    return new Write.Put(key(range), fields, Optional.empty(), isNext);
+    return new Write.Put(key(range), fields, isNext);
   }
 }

@@ -1,6 +1,5 @@
 package dev.quipu.shard;
 
-import java.util.stream.IntStream;
 import dev.quipu.Bounds;
 import dev.quipu.Limits;
 import dev.quipu.RequestId;
@@ -14,6 +13,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * How one counter is divided at one time. Stored beside its first shard, {@code counter/NAME},

@@ -1,6 +1,5 @@
 package dev.quipu.shard;
 
-import java.util.stream.IntStream;
 import dev.quipu.Bounds;
 import dev.quipu.store.Item;
 import dev.quipu.store.Write;
@@ -10,6 +9,7 @@ import dev.quipu.technique.CounterItems;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** The plan of a counter and the items of its shards, at one moment. */
 record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item>> shards) {

@@ -63,7 +63,7 @@ public final class CounterItems {
       return;
     }
     Key key = new Key(DIRECTORY, counter);
-    Write entry = new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent());
+    Write entry = new Write.Put(key, Map.of(), new Condition.Absent());
     IdempotentRetry.prepared(store, counter, "its name", () -> store.write(entry));
     listed.put(counter, true); // what is evicted is written again, to no effect
   }
@@ -149,7 +149,7 @@ public final class CounterItems {
 
   public Optional<Reading> read(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    OptionalLong number = number(store.get(valueKey(counter), Consistency.STRONG));
+    OptionalLong number = number(store.get(valueKey(counter)));
     return number.isPresent() ? Optional.of(Reading.exact(number.getAsLong())) : Optional.empty();
   }
 

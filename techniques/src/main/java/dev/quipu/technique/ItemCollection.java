@@ -18,7 +18,6 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -247,7 +246,7 @@ public final class ItemCollection implements Technique {
   }
 
   private Optional<Item> base(String counter) {
-    return store.get(baseKey(counter), Consistency.STRONG);
+    return store.get(baseKey(counter));
   }
 
   private static long folds(Optional<Item> base) {

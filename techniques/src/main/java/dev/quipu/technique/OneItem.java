@@ -12,7 +12,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.HashMap;
@@ -79,7 +78,7 @@ abstract class OneItem implements Technique {
     return untilStored(
         counter,
         () -> {
-          Optional<Item> found = store.get(key, Consistency.STRONG);
+          Optional<Item> found = store.get(key);
           OptionalLong value = CounterItems.number(found);
           if (ifValue.isPresent() && value.orElse(0) != ifValue.getAsLong()) {
             return Optional.of(new SetResult.Mismatch(value));

@@ -8,7 +8,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -190,7 +189,7 @@ public final class Optimistic extends OneItem implements AddPart.Shardable {
     return untilStored(
         add.counter(),
         () -> {
-          Optional<Item> found = store.get(key, Consistency.STRONG);
+          Optional<Item> found = store.get(key);
           long value = found.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
           if (!part.fits(key, found)) {
             return Optional.of(part.rejected(add, found));
@@ -211,7 +210,7 @@ public final class Optimistic extends OneItem implements AddPart.Shardable {
     Map<String, Field> fields = new HashMap<>(found.map(Item::fields).orElse(Map.of()));
     fields.put(CounterItems.VALUE, new Field.Number(after));
     fields.put(TAGS, tagsWith(before, tag));
-    Write write = new Write.Put(key, fields, Optional.empty(), unchanged);
+    Write write = new Write.Put(key, fields, unchanged);
     return new ConditionalPut(store, key, found) {
       @Override
       WriteResult send() {

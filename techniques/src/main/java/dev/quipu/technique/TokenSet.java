@@ -15,7 +15,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -199,7 +198,7 @@ public final class TokenSet extends OneItem implements AddPart.Shardable {
   @Override
   public RequestOutcome outcome(String counter, RequestId id) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    return outcome(store.get(CounterItems.valueKey(counter), Consistency.STRONG), id);
+    return outcome(store.get(CounterItems.valueKey(counter)), id);
   }
 
   @Override

@@ -10,7 +10,6 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -139,7 +138,7 @@ public final class ViewCounter {
 
   private boolean addToWhatIsThere(ViewEvent event) {
     Key number = new Key(partition(event.url()), STATISTICS);
-    if (store.get(number, Consistency.STRONG).isEmpty()) {
+    if (store.get(number).isEmpty()) {
       throw new NotAppliedException(Reason.INVALID, "no view count to add to: " + event.url());
     }
     return isApplied(plusOne(number.partition(), STATISTICS));
@@ -274,7 +273,7 @@ public final class ViewCounter {
   }
 
   private OptionalLong number(String partition, String sort) {
-    Optional<Item> found = store.get(new Key(partition, sort), Consistency.STRONG);
+    Optional<Item> found = store.get(new Key(partition, sort));
     return found.isEmpty() ? OptionalLong.empty() : OptionalLong.of(found.get().number(VIEWS));
   }
 
