@@ -21,6 +21,12 @@ public interface BatchDriver extends StoreDriver {
    */
   WriteResult writeAll(List<Write> writes, @Nullable RequestToken token);
 
+  /** Applies a write as a batch of one, unless a driver has another way. */
+  @Override
+  default WriteResult write(Write write) {
+    return writeAll(List.of(write), null);
+  }
+
   /**
    * Returns several items as a consistent snapshot, within {@link StoreProfile#atomicity}: a batch
    * is visible completely or not at all. Strongly consistent.

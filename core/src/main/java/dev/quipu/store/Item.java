@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The item stored under a key.
@@ -49,12 +50,7 @@ public record Item(
    * @throws QuipuException if the field is not a number
    */
   public long number(String field) {
-    return switch (fields.get(field)) {
-      case null -> 0;
-      case Field.Number number -> number.value();
-      case Field.Text text -> throw wrongType(key, field);
-      case Field.Tokens tokens -> throw wrongType(key, field);
-    };
+    return number(key, field, fields.get(field));
   }
 
   /** Returns a text field; empty if absent. */
@@ -69,12 +65,7 @@ public record Item(
 
   /** Returns a set field; an empty set if absent. */
   public Set<String> tokens(String field) {
-    return switch (fields.get(field)) {
-      case null -> Set.of();
-      case Field.Tokens tokens -> tokens.values();
-      case Field.Number number -> throw wrongType(key, field);
-      case Field.Text text -> throw wrongType(key, field);
-    };
+    return tokens(key, field, fields.get(field));
   }
 
   /** Returns whether the item has expired at {@code now}. */
@@ -82,7 +73,25 @@ public record Item(
     return expiresAt.isPresent() && !expiresAt.get().isAfter(now);
   }
 
-  static QuipuException wrongType(Key key, String field) {
+  static long number(Key key, String field, @Nullable Field value) {
+    return switch (value) {
+      case null -> 0;
+      case Field.Number number -> number.value();
+      case Field.Text text -> throw wrongType(key, field);
+      case Field.Tokens tokens -> throw wrongType(key, field);
+    };
+  }
+
+  static Set<String> tokens(Key key, String field, @Nullable Field value) {
+    return switch (value) {
+      case null -> Set.of();
+      case Field.Tokens tokens -> tokens.values();
+      case Field.Number number -> throw wrongType(key, field);
+      case Field.Text text -> throw wrongType(key, field);
+    };
+  }
+
+  private static QuipuException wrongType(Key key, String field) {
     return new NotAppliedException(
         Reason.CORRUPT, // callers cannot choose the type of a field
         "field %s of %s/%s has a different type".formatted(field, key.partition(), key.sort()));

@@ -1,6 +1,8 @@
 package dev.quipu.store;
 
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
+import dev.quipu.Reason;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -86,6 +88,13 @@ public record Key(String partition, String sort) implements Comparable<Key> {
     } catch (NoSuchAlgorithmException e) {
       throw new AssertionError("SHA-256 is missing, which every Java platform must provide", e);
     }
+  }
+
+  /** Returns the error of a write that lost to other writers in all its attempts. */
+  public NotAppliedException contended(String attempts) {
+    return new NotAppliedException(
+        Reason.THROTTLED,
+        "gave up after %s: contention on %s/%s".formatted(attempts, partition, sort));
   }
 
   private static int compare(String a, String b) {

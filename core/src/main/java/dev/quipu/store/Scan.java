@@ -39,6 +39,16 @@ public record Scan(
     return new Scan(partition, "", Optional.empty(), false, ITEMS_MAX, Consistency.STRONG);
   }
 
+  /** Returns an ascending scan from one sort, inclusive, to another, exclusive. */
+  public static Scan range(String partition, String from, String until) {
+    return new Scan(partition, from, Optional.of(until), false, ITEMS_MAX, Consistency.STRONG);
+  }
+
+  /** Returns this scan with pages of another size. */
+  public Scan withPages(int itemsOfPage) {
+    return new Scan(partition, from, until, descending, itemsOfPage, consistency);
+  }
+
   /** Returns the start of the range as a {@link Key#place}, inclusive. */
   public String fromPlace() {
     return Key.group(partition) + "/" + from;

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** An atomic, conditional change of one item. */
 public sealed interface Write {
@@ -31,6 +30,11 @@ public sealed interface Write {
     /** Copies the fields; an empty set equals an absent field. */
     public Put {
       fields = Item.withoutEmptySets(fields);
+    }
+
+    /** Creates a write of an item that does not expire. */
+    public Put(Key key, Map<String, Field> fields, Condition condition) {
+      this(key, fields, Optional.empty(), condition);
     }
 
     @Override
@@ -133,7 +137,7 @@ public sealed interface Write {
       Field old = changed.get(change.field());
       switch (change) {
         case Change.Add add -> {
-          long value = number(update.key, add.field(), old);
+          long value = Item.number(update.key, add.field(), old);
           long sum = value + add.delta();
           if (((value ^ sum) & (add.delta() ^ sum)) < 0) {
             return Optional.empty();
@@ -142,12 +146,12 @@ public sealed interface Write {
         }
         case Change.Put put -> changed.put(put.field(), put.value());
         case Change.AddToken add -> {
-          Set<String> values = new HashSet<>(tokens(update.key, add.field(), old));
+          Set<String> values = new HashSet<>(Item.tokens(update.key, add.field(), old));
           values.add(add.token());
           changed.put(add.field(), new Field.Tokens(values));
         }
         case Change.DropToken drop -> {
-          Set<String> values = new HashSet<>(tokens(update.key, drop.field(), old));
+          Set<String> values = new HashSet<>(Item.tokens(update.key, drop.field(), old));
           values.remove(drop.token());
           if (values.isEmpty()) {
             changed.remove(drop.field());
@@ -178,24 +182,6 @@ public sealed interface Write {
           before.isEmpty() || before.get().tokens(fewer.field()).size() < fewer.count();
       case Condition.All all ->
           all.conditions().stream().allMatch(each -> holds(each, before, after));
-    };
-  }
-
-  private static long number(Key key, String field, @Nullable Field old) {
-    return switch (old) {
-      case null -> 0;
-      case Field.Number number -> number.value();
-      case Field.Text text -> throw Item.wrongType(key, field);
-      case Field.Tokens tokens -> throw Item.wrongType(key, field);
-    };
-  }
-
-  private static Set<String> tokens(Key key, String field, @Nullable Field old) {
-    return switch (old) {
-      case null -> Set.of();
-      case Field.Tokens tokens -> tokens.values();
-      case Field.Number number -> throw Item.wrongType(key, field);
-      case Field.Text text -> throw Item.wrongType(key, field);
     };
   }
 

@@ -6,7 +6,7 @@ import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
-import dev.quipu.Outcome;
+import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
@@ -205,8 +205,7 @@ public final class Engine implements EmbeddedEngine {
       return engine;
     } catch (IOException e) {
       Reason reason = isFull(environment.disk(), directory, e) ? Reason.FULL : Reason.UNAVAILABLE;
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED, reason, "cannot open %s: %s".formatted(directory, why(e)), e);
+      throw new NotAppliedException(reason, "cannot open %s: %s".formatted(directory, why(e)), e);
     } finally {
       if (engine == null) {
         opened.close();
@@ -312,23 +311,26 @@ public final class Engine implements EmbeddedEngine {
 
   @Override
   public List<Optional<Reading>> readAll(List<String> counters) {
-    ReadTask task = new ReadTask(counters);
-    committer.run(task);
-    return task.readings();
+    Limits.checkReads(counters.size());
+    counters.forEach(each -> Limits.checkText("name", each, Limits.NAME_BYTES_MAX));
+    return committer.get((state, group) -> {
+      CounterAccess access = new CounterAccess(state, group);
+      return counters.stream().map(each -> reading(access.get(each))).toList();
+    });
+  }
+
+  private static Optional<Reading> reading(OptionalLong value) {
+    return value.isPresent() ? Optional.of(Reading.exact(value.getAsLong())) : Optional.empty();
   }
 
   @Override
   public SetResult set(String counter, long value, OptionalLong ifValue) {
-    SetOperation operation = SetOperation.set(counter, value, ifValue);
-    run(List.of(operation));
-    return operation.result();
+    return run(CounterOperation.set(counter, value, ifValue));
   }
 
   @Override
   public void delete(String counter) {
-    SetOperation operation = SetOperation.delete(counter);
-    run(List.of(operation));
-    operation.result();
+    run(CounterOperation.delete(counter));
   }
 
   @Override
@@ -344,19 +346,17 @@ public final class Engine implements EmbeddedEngine {
 
   @Override
   public RequestOutcome outcome(String counter, RequestId id) {
-    return outcome(counter, id, false);
+    return run(CounterOperation.outcome(counter, id));
   }
 
   @Override
   public RequestOutcome cancel(String counter, RequestId id) {
-    return outcome(counter, id, true);
+    return run(CounterOperation.cancel(counter, id));
   }
 
-  private RequestOutcome outcome(String counter, RequestId id, boolean cancels) {
-    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    OutcomeOperation operation = new OutcomeOperation(counter, id, cancels);
+  private <T> T run(CounterOperation<T> operation) {
     run(List.of(operation));
-    return operation.outcome();
+    return operation.result();
   }
 
   /**
@@ -383,8 +383,8 @@ public final class Engine implements EmbeddedEngine {
     try {
       checkpointer.checkpoint();
     } catch (IOException e) {
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "cannot take a snapshot: " + e.getMessage(), e);
+      throw new NotAppliedException(
+          Reason.UNAVAILABLE, "cannot take a snapshot: " + e.getMessage(), e);
     }
   }
 

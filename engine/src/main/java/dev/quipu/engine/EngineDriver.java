@@ -71,14 +71,7 @@ final class EngineDriver implements BatchDriver, ScanDriver {
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    GetTask task = new GetTask(keys);
-    committer.run(task);
-    return task.found;
-  }
-
-  @Override
-  public WriteResult write(Write write) {
-    return writeAll(List.of(write));
+    return committer.get((state, group) -> keys.stream().map(state.items::get).toList());
   }
 
   @Override
@@ -86,10 +79,6 @@ final class EngineDriver implements BatchDriver, ScanDriver {
     if (token != null) {
       throw PROFILE.lacks(Capability.TOKEN_BATCH);
     }
-    return writeAll(writes);
-  }
-
-  private WriteResult writeAll(List<Write> writes) {
     WriteTask task = new WriteTask(writes);
     committer.run(task);
     return task.result;
@@ -97,44 +86,12 @@ final class EngineDriver implements BatchDriver, ScanDriver {
 
   @Override
   public Page scan(Scan scan) {
-    ScanTask task = new ScanTask(scan);
-    committer.run(task);
-    return task.page;
+    return committer.get((state, group) -> state.items.page(scan));
   }
 
   /** Does nothing: the engine is closed as a whole. */
   @Override
   public void close() {}
-
-  private static final class GetTask extends Task {
-    private final List<Key> keys;
-    private List<Optional<Item>> found = List.of();
-
-    GetTask(List<Key> keys) {
-      this.keys = keys;
-    }
-
-    @Override
-    public boolean run(State state, Group group) {
-      found = keys.stream().map(state.items::get).toList();
-      return true;
-    }
-  }
-
-  private static final class ScanTask extends Task {
-    private final Scan scan;
-    private Page page = new Page(List.of(), Optional.empty());
-
-    ScanTask(Scan scan) {
-      this.scan = scan;
-    }
-
-    @Override
-    public boolean run(State state, Group group) {
-      page = state.items.page(scan);
-      return true;
-    }
-  }
 
   private static final class WriteTask extends Task {
     private final List<Write> writes;

@@ -3,6 +3,7 @@ package dev.quipu.engine;
 import dev.quipu.engine.environment.Settings;
 import dev.quipu.time.Clock;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * Options of an engine.
@@ -120,93 +121,77 @@ public record EngineOptions(
 
   /** Returns these options with another window. */
   public EngineOptions withWindow(Duration other) {
-    return new EngineOptions(
-        other,
-        segmentBytes,
-        checkpointBytes,
-        idsInMemoryMax,
-        memoryBytesMax,
-        durability,
-        callDeadline,
-        clock);
+    return with(draft -> draft.window = other);
   }
 
   /** Returns these options with other sizes of the log. */
   public EngineOptions withLog(int segment, long checkpoint) {
-    return new EngineOptions(
-        window,
-        segment,
-        checkpoint,
-        idsInMemoryMax,
-        memoryBytesMax,
-        durability,
-        callDeadline,
-        clock);
+    return with(draft -> {
+      draft.segmentBytes = segment;
+      draft.checkpointBytes = checkpoint;
+    });
   }
 
   /** Returns these options with another number of ids in memory. */
   public EngineOptions withIdsInMemoryMax(int other) {
-    return new EngineOptions(
-        window,
-        segmentBytes,
-        checkpointBytes,
-        other,
-        memoryBytesMax,
-        durability,
-        callDeadline,
-        clock);
+    return with(draft -> draft.idsInMemoryMax = other);
   }
 
   /** Returns these options with another memory limit. */
   public EngineOptions withMemoryBytesMax(long other) {
-    return new EngineOptions(
-        window,
-        segmentBytes,
-        checkpointBytes,
-        idsInMemoryMax,
-        other,
-        durability,
-        callDeadline,
-        clock);
+    return with(draft -> draft.memoryBytesMax = other);
   }
 
   /** Returns these options with another durability. */
   public EngineOptions withDurability(Durability other) {
-    return new EngineOptions(
-        window,
-        segmentBytes,
-        checkpointBytes,
-        idsInMemoryMax,
-        memoryBytesMax,
-        other,
-        callDeadline,
-        clock);
+    return with(draft -> draft.durability = other);
   }
 
   /** Returns these options with another call deadline. */
   public EngineOptions withCallDeadline(Duration other) {
-    return new EngineOptions(
-        window,
-        segmentBytes,
-        checkpointBytes,
-        idsInMemoryMax,
-        memoryBytesMax,
-        durability,
-        other,
-        clock);
+    return with(draft -> draft.callDeadline = other);
   }
 
   /** Returns these options with another clock. */
   public EngineOptions withClock(Clock other) {
+    return with(draft -> draft.clock = other);
+  }
+
+  private EngineOptions with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
     return new EngineOptions(
-        window,
-        segmentBytes,
-        checkpointBytes,
-        idsInMemoryMax,
-        memoryBytesMax,
-        durability,
-        callDeadline,
-        other);
+        draft.window,
+        draft.segmentBytes,
+        draft.checkpointBytes,
+        draft.idsInMemoryMax,
+        draft.memoryBytesMax,
+        draft.durability,
+        draft.callDeadline,
+        draft.clock);
+  }
+
+  /** Options that are being changed. */
+  private static final class Draft {
+    private Duration window;
+    private int segmentBytes;
+    private long checkpointBytes;
+    private int idsInMemoryMax;
+    private long memoryBytesMax;
+    private Durability durability;
+    private Duration callDeadline;
+    private Clock clock;
+
+    Draft(EngineOptions options) {
+      this.window = options.window;
+      this.segmentBytes = options.segmentBytes;
+      this.checkpointBytes = options.checkpointBytes;
+      this.idsInMemoryMax = options.idsInMemoryMax;
+      this.memoryBytesMax = options.memoryBytesMax;
+      this.durability = options.durability;
+      this.callDeadline = options.callDeadline;
+      this.clock = options.clock;
+    }
   }
 
   private static IllegalArgumentException outside(

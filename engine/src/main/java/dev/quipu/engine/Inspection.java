@@ -1,7 +1,6 @@
 package dev.quipu.engine;
 
 import dev.quipu.NotAppliedException;
-import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.engine.damage.DamageException;
@@ -22,7 +21,6 @@ import dev.quipu.engine.recovery.Snapshot;
 import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
-import dev.quipu.store.Key;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -106,8 +104,7 @@ public final class Inspection {
         lock.close();
       }
     } catch (IOException e) {
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "cannot read " + directory + ": " + e, e);
+      throw new NotAppliedException(Reason.UNAVAILABLE, "cannot read " + directory + ": " + e, e);
     }
   }
 
@@ -224,16 +221,8 @@ public final class Inspection {
           snapshot.counter(i, content);
         }
       }
-      Key after = null;
-      while (true) {
-        List<Item> items = state.items.next(after, 512);
-        for (Item item : items) {
-          snapshot.item(item);
-        }
-        if (items.size() < 512) {
-          break;
-        }
-        after = items.getLast().key();
+      for (Item item : state.items.next(null, Integer.MAX_VALUE)) {
+        snapshot.item(item);
       }
       snapshot.end(state.frame);
     }

@@ -150,21 +150,21 @@ final class OperationTaskTest {
   @Test
   void theOutcomeOfARequestIsReadOrCanceled() {
     RequestId id = RequestId.of("x");
-    OutcomeOperation asked = new OutcomeOperation("abc", id, false);
-    OutcomeOperation sealed = new OutcomeOperation("abc", id, true);
-    OutcomeOperation askedAgain = new OutcomeOperation("abc", id, false);
+    CounterOperation<RequestOutcome> asked = CounterOperation.outcome("abc", id);
+    CounterOperation<RequestOutcome> sealed = CounterOperation.cancel("abc", id);
+    CounterOperation<RequestOutcome> askedAgain = CounterOperation.outcome("abc", id);
     assertTrue(run(asked, sealed, askedAgain));
-    assertInstanceOf(RequestOutcome.NotSeen.class, asked.outcome());
-    assertInstanceOf(RequestOutcome.Canceled.class, sealed.outcome());
-    assertInstanceOf(RequestOutcome.Canceled.class, askedAgain.outcome());
+    assertInstanceOf(RequestOutcome.NotSeen.class, asked.result());
+    assertInstanceOf(RequestOutcome.Canceled.class, sealed.result());
+    assertInstanceOf(RequestOutcome.Canceled.class, askedAgain.result());
     assertEquals(1, group.commands());
   }
 
   @Test
   void aFailedOutcomeThrowsItsCause() {
-    OutcomeOperation operation = new OutcomeOperation("abc", RequestId.of("x"), true);
+    CounterOperation<RequestOutcome> operation = CounterOperation.cancel("abc", RequestId.of("x"));
     operation.failed(injected);
-    assertSame(injected, assertThrows(IllegalStateException.class, operation::outcome));
+    assertSame(injected, assertThrows(IllegalStateException.class, operation::result));
   }
 
   /** Space is ensured before it runs: a full frame is ended first. */
@@ -176,7 +176,7 @@ final class OperationTaskTest {
     }
     int before = group.commands();
     OperationTask task =
-        new OperationTask(List.of(new OutcomeOperation("abc", RequestId.of("x"), true)));
+        new OperationTask(List.of(CounterOperation.cancel("abc", RequestId.of("x"))));
     assertFalse(task.run(state, group));
     assertEquals(before, group.commands());
     group.begin(null);

@@ -243,14 +243,16 @@ public final class SqsConsumer implements AutoCloseable {
       List<Message> left = new ArrayList<>();
       running.forEach((message, counted) -> {
         if (counted.isDone()) {
-          (fate(counted) == Fate.DELETE ? done : left).add(message);
+          boolean isDone =
+              counted.state() == Future.State.SUCCESS && counted.resultNow() == Fate.DELETE;
+          (isDone ? done : left).add(message);
         }
       });
       done.forEach(running::remove);
       left.forEach(running::remove);
       failures += left.size();
       delete(done);
-      makeVisible(left);
+      changeVisibility(left, SECONDS_UNTIL_VISIBLE);
       extend(List.copyOf(running.keySet()));
     }
     return failures < batch.size();
@@ -298,10 +300,6 @@ public final class SqsConsumer implements AutoCloseable {
     }
   }
 
-  private static Fate fate(Future<Fate> counted) {
-    return counted.state() == Future.State.SUCCESS ? counted.resultNow() : Fate.LEAVE;
-  }
-
   private Fate count(Message message) {
     ViewEvent event;
     try {
@@ -343,15 +341,10 @@ public final class SqsConsumer implements AutoCloseable {
 
   /** Extends the visibility timeout. If that fails, the messages are delivered again. */
   private void extend(List<Message> unfinished) {
-    int seconds = Math.toIntExact(options.visibility().toSeconds());
-    changeVisibility(unfinished, unfinished.stream().map(message -> seconds).toList());
+    changeVisibility(unfinished, Math.toIntExact(options.visibility().toSeconds()));
   }
 
-  private void makeVisible(List<Message> left) {
-    changeVisibility(left, left.stream().map(message -> SECONDS_UNTIL_VISIBLE).toList());
-  }
-
-  private void changeVisibility(List<Message> messages, List<Integer> seconds) {
+  private void changeVisibility(List<Message> messages, int seconds) {
     if (messages.isEmpty()) {
       return;
     }
@@ -361,7 +354,7 @@ public final class SqsConsumer implements AutoCloseable {
           ChangeMessageVisibilityBatchRequestEntry.builder()
               .id(Integer.toString(i))
               .receiptHandle(messages.get(i).receiptHandle())
-              .visibilityTimeout(seconds.get(i))
+              .visibilityTimeout(seconds)
               .build());
     }
     try {

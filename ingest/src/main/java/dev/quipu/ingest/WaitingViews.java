@@ -11,7 +11,6 @@ import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.view.ViewCounter;
@@ -24,7 +23,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.NoSuchElementException;
-import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -78,8 +76,7 @@ final class WaitingViews {
             new Field.Text(event.time().toString()),
             CLIENT,
             new Field.Text(event.clientId()));
-    store.write(
-        new Write.Put(new Key(PARTITION, sort), fields, Optional.empty(), Condition.always()));
+    store.write(new Write.Put(new Key(PARTITION, sort), fields, Condition.always()));
   }
 
   /** Moves events until none is left or one page fails. */
@@ -100,8 +97,7 @@ final class WaitingViews {
    * is complete. Otherwise the counter may be unreachable, and the others wait for the next round.
    */
   private boolean movePage() {
-    Page page =
-        store.scan(new Scan(PARTITION, next, Optional.empty(), false, AT_ONCE, Consistency.STRONG));
+    Page page = store.scan(Scan.all(PARTITION).resumedAt(next).withPages(AT_ONCE));
     List<Future<Boolean>> counting = new ArrayList<>();
     for (Item item : page.items()) {
       counting.add(executor.submit(() -> count(item)));
@@ -142,7 +138,7 @@ final class WaitingViews {
     fields.put(
         REASON, new Field.Text(reason.substring(0, Math.min(reason.length(), REASON_CHARS_MAX))));
     Key key = new Key(StoredQueue.DEAD_LETTERS, item.key().sort());
-    store.write(new Write.Put(key, fields, Optional.empty(), Condition.always()));
+    store.write(new Write.Put(key, fields, Condition.always()));
   }
 
   private static boolean isDone(Future<Boolean> counted) {

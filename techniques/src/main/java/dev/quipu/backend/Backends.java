@@ -67,10 +67,17 @@ public final class Backends {
    * @throws dev.quipu.QuipuException if the record cannot be read
    */
   public static Quipu on(StoreDriver driver) {
-    TechniqueSpec best = Techniques.bestFor(driver.profile());
-    Store read = new Store(driver, Clock.system());
-    RecordGuard.require(read, StoreRecord.of(best, Optional.empty()));
-    return on(driver, store -> technique(best, store, Randomness.secure(), Optional.empty()));
+    return Quipu.on(backend(driver, Optional.empty(), Optional.empty(), () -> {}));
+  }
+
+  /** Returns counters by the named or the best technique, if the store's record agrees. */
+  static Quipu.Backend backend(
+      StoreDriver driver, Optional<String> name, Optional<Duration> keep, Runnable onClose) {
+    TechniqueSpec spec =
+        name.map(Techniques::named).orElseGet(() -> Techniques.bestFor(driver.profile()));
+    spec.requireWorksOn(driver.profile());
+    RecordGuard.require(new Store(driver, Clock.system()), StoreRecord.of(spec, keep));
+    return backend(driver, store -> technique(spec, store, Randomness.secure(), keep), onClose);
   }
 
   /** Opens counters on a store with a technique. The caller closes the driver. */
@@ -78,7 +85,7 @@ public final class Backends {
     return Quipu.on(backend(driver, technique, () -> {}));
   }
 
-  static Quipu.Backend backend(
+  private static Quipu.Backend backend(
       StoreDriver driver, Function<Store, Counters> technique, Runnable onClose) {
     Store store = new Store(driver, StoreClock.of(driver, Clock.system()));
     return new OneStore(technique.apply(store), store, onClose);

@@ -6,7 +6,6 @@ import dev.quipu.Counters;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
-import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reading;
@@ -17,7 +16,6 @@ import dev.quipu.layer.Store;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Item;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -186,7 +184,7 @@ public final class CacheFirst implements DisplayCounters {
     try {
       return step.get();
     } catch (QuipuException e) {
-      throw QuipuException.of(Outcome.NOT_APPLIED, e.reason(), "not counted: " + e.getMessage(), e);
+      throw new NotAppliedException(e.reason(), "not counted: " + e.getMessage(), e);
     }
   }
 
@@ -423,7 +421,7 @@ public final class CacheFirst implements DisplayCounters {
   }
 
   private Optional<CachedCount> stored(String name) {
-    return durable.get(CachedCount.key(name), Consistency.STRONG).map(CachedCount::of);
+    return durable.get(CachedCount.key(name)).map(CachedCount::of);
   }
 
   private static long number(CachedCount count, AtomicOperations.Value cached) {

@@ -85,7 +85,7 @@ record CachedCount(
             new Field.Number(lossMax),
             FILLED,
             new Field.Number(filled ? 1 : 0));
-    return new Write.Put(key(name), fields, Optional.empty(), Condition.unchanged(found));
+    return new Write.Put(key(name), fields, Condition.unchanged(found));
   }
 
   /** Returns the key in the cache. */

@@ -135,7 +135,11 @@ public final class DurableFirst implements DisplayCounters {
     try {
       long start = clock.nanoTime();
       for (int round = 0; clock.nanoTime() - start < REBUILD_WAIT.toNanos(); round++) {
-        Optional<Entry> cached = shared.get(key).flatMap(Entry::parse).filter(this::isYoung);
+        Optional<Entry> cached =
+            shared
+                .get(key)
+                .flatMap(Entry::parse)
+                .filter(shown -> shown.millis + ageMax.toMillis() > clock.epochMillis());
         if (cached.isPresent()) {
           return cached.get().reading();
         }
@@ -156,10 +160,6 @@ public final class DurableFirst implements DisplayCounters {
   private Entry ask(String name) {
     long now = clock.epochMillis(); // before the read, so that the age is never underestimated
     return new Entry(counters.read(name), now);
-  }
-
-  private boolean isYoung(Entry shown) {
-    return shown.millis + ageMax.toMillis() > clock.epochMillis();
   }
 
   /** A reading of the durable counter with its time; that it was never written is cached too. */

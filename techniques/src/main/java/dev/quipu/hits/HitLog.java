@@ -122,6 +122,8 @@ public final class HitLog implements Technique {
   /** Its requirements, guarantees and costs, with strong reads. */
   public static final TechniqueSpec SPEC = Techniques.HIT_LOG;
 
+  private static final TechniqueSpec EVENTUAL =
+      SPEC.promising(Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT_WITHIN_WINDOW));
   private static final Logger LOGGER = LoggerFactory.getLogger(HitLog.class);
   private static final String REQUEST = "request/";
   private static final String AT = "at";
@@ -172,7 +174,7 @@ public final class HitLog implements Technique {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
     this.options = options;
-    this.spec = options.reads() == Consistency.STRONG ? SPEC : eventual();
+    this.spec = options.reads() == Consistency.STRONG ? SPEC : EVENTUAL;
     this.random = random;
     this.items = new CounterItems(store);
     this.requests = new Markers(store, REQUEST);
@@ -180,10 +182,6 @@ public final class HitLog implements Technique {
     this.summaries = new HitSummaries(store, hits, options);
     this.due = new PendingRollUps(store, options);
     this.writes = new HitWrites(store, summaries, due, options);
-  }
-
-  private static TechniqueSpec eventual() {
-    return SPEC.promising(Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT_WITHIN_WINDOW));
   }
 
   @Override
@@ -258,10 +256,6 @@ public final class HitLog implements Technique {
     return Hits.now(store);
   }
 
-  private long settleMillis() {
-    return options.settle().toMillis();
-  }
-
   // ---- reads
 
   @Override
@@ -293,7 +287,7 @@ public final class HitLog implements Technique {
     if (options.reads() == Consistency.STRONG) {
       return new Later(hits.sum(counter, end, Long.MAX_VALUE, options.reads()), Hits.Sum.NONE);
     }
-    long border = Math.max(end, now() - settleMillis());
+    long border = Math.max(end, now() - options.settle().toMillis());
     Hits.Sum settled =
         border == end ? Hits.Sum.NONE : hits.sum(counter, end, border, options.reads());
     return new Later(settled, hits.sum(counter, border, Long.MAX_VALUE, options.reads()));

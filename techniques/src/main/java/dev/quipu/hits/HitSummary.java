@@ -105,6 +105,6 @@ record HitSummary(
     fields.put(NEXT_END, new Field.Number(nextEnd));
     fields.put(NEXT_AT, new Field.Number(nextAt));
     fields.put(SWEEPING, new Field.Tokens(sweeping));
-    return new Write.Put(key(counter), fields, Optional.empty(), Condition.unchanged(item));
+    return new Write.Put(key(counter), fields, Condition.unchanged(item));
   }
 }

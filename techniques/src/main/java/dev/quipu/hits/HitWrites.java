@@ -10,7 +10,6 @@ import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.IdempotentRetry;
 import java.util.Optional;
@@ -69,7 +68,7 @@ final class HitWrites {
   void finish(String counter, long millis, String id, long amount) {
     Key key = Hits.put(counter, Hits.sort(millis, id), amount).key();
     try {
-      if (store.get(key, Consistency.STRONG).isPresent()) {
+      if (store.get(key).isPresent()) {
         repairForOther(counter, millis);
       } else {
         add(counter, millis, id, amount, true);
@@ -127,8 +126,8 @@ final class HitWrites {
       if (millis <= Hits.now(store) - windowMillis) {
         return false;
       }
-      Optional<Item> one = store.get(Hits.one(counter, sort), Consistency.STRONG);
-      Optional<Item> more = store.get(Hits.amount(counter, sort), Consistency.STRONG);
+      Optional<Item> one = store.get(Hits.one(counter, sort));
+      Optional<Item> more = store.get(Hits.amount(counter, sort));
       if (one.isEmpty() && more.isEmpty()) {
         return false;
       }

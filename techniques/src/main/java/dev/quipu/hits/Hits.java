@@ -81,7 +81,7 @@ final class Hits {
    */
   static Write put(String counter, String sort, long amount) {
     return amount == 1
-        ? new Write.Put(one(counter, sort), Map.of(), Optional.empty(), ifNew())
+        ? new Write.Put(one(counter, sort), Map.of(), ifNew())
         : putAmount(counter, sort, amount, ifNew());
   }
 
@@ -91,7 +91,7 @@ final class Hits {
 
   static Write putAmount(String counter, String sort, long amount, Condition condition) {
     Map<String, Field> fields = Map.of(Item.VALUE, new Field.Number(amount));
-    return new Write.Put(amount(counter, sort), fields, Optional.empty(), condition);
+    return new Write.Put(amount(counter, sort), fields, condition);
   }
 
   /**
@@ -127,9 +127,7 @@ final class Hits {
   List<Part> oldest(String counter, long until, int most) {
     List<Part> parts = new ArrayList<>();
     for (String kind : List.of(ONES, AMOUNTS)) {
-      Scan all = range(kind + counter, -1, until, Consistency.STRONG);
-      Scan some =
-          new Scan(all.partition(), all.from(), all.until(), false, most, Consistency.STRONG);
+      Scan some = range(kind + counter, -1, until, Consistency.STRONG).withPages(most);
       for (Item item : store.scan(some).items()) {
         parts.add(new Part(item.key(), kind.equals(ONES) ? 1 : item.number(Item.VALUE)));
       }

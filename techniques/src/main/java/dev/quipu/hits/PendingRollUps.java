@@ -9,7 +9,6 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.IdempotentRetry;
@@ -66,12 +65,12 @@ final class PendingRollUps {
    * faster.
    */
   private boolean isNoted(Key key, long now) {
-    Optional<Item> found = store.get(key, Consistency.STRONG);
+    Optional<Item> found = store.get(key);
     if (found.isPresent() && found.get().number(AT) >= now) {
       return true;
     }
     Map<String, Field> at = Map.of(AT, new Field.Number(now));
-    Write entry = new Write.Put(key, at, Optional.empty(), Condition.unchanged(found));
+    Write entry = new Write.Put(key, at, Condition.unchanged(found));
     return store.write(entry) instanceof WriteResult.Applied;
   }
 

@@ -205,10 +205,6 @@ public final class VersionTree implements Technique {
       }
     }
     free.addLast(isDone ? writer : begin(add));
-    return applied(add);
-  }
-
-  private static AddResult applied(Add add) {
     return new AddResult.Applied(add.delta(), OptionalLong.empty());
   }
 
@@ -232,7 +228,8 @@ public final class VersionTree implements Technique {
     for (int i = 0; i < VersionTreeOptions.ITEMS_MAX; i++) {
       int item = i < options.items() ? (first + i) % options.items() : i;
       VersionTrees seen = tree(add.counter(), item);
-      VersionNode.Branch branch = new VersionNode.Branch(now(), hexadecimal());
+      VersionNode.Branch branch =
+          new VersionNode.Branch(now(), Long.toHexString(random.nextLong()));
       Optional<VersionNode> highest =
           seen.tips().stream().reduce((a, b) -> a.number() >= b.number() ? a : b);
       Writer writer =
@@ -245,10 +242,6 @@ public final class VersionTree implements Technique {
         Reason.FULL,
         "all %d items of counter %s are full"
             .formatted(VersionTreeOptions.ITEMS_MAX, add.counter()));
-  }
-
-  private String hexadecimal() {
-    return Long.toHexString(random.nextLong());
   }
 
   /** Puts the next value of a branch; returns false if the item is full. */
@@ -286,7 +279,8 @@ public final class VersionTree implements Technique {
         requireInTime(node);
         return true;
       } catch (QuipuException e) {
-        if (e.outcome() == Outcome.UNKNOWN || !isFull(e)) {
+        boolean isFull = e.reason() == Reason.FULL || e.reason() == Reason.INVALID;
+        if (e.outcome() == Outcome.UNKNOWN || !isFull) {
           throw e;
         }
         pruneIfPossible(counter, item, 0);
@@ -304,10 +298,6 @@ public final class VersionTree implements Technique {
       throw new OutcomeUnknownException(
           Reason.TIMEOUT, "value %s took too long".formatted(node.version()), null);
     }
-  }
-
-  private static boolean isFull(QuipuException e) {
-    return e.reason() == Reason.FULL || e.reason() == Reason.INVALID;
   }
 
   /**
@@ -330,7 +320,7 @@ public final class VersionTree implements Technique {
   }
 
   private long now() {
-    return Math.max(0, store.clock().epochMillis());
+    return Hits.now(store);
   }
 
   // ---- reads
@@ -368,9 +358,8 @@ public final class VersionTree implements Technique {
   }
 
   private Map<Integer, VersionTrees> resolved(String counter) {
-    Scan all = Scan.all(PARTITION + counter);
     Scan scan =
-        new Scan(all.partition(), "", Optional.empty(), false, all.itemsMax(), options.reads());
+        new Scan(PARTITION + counter, "", Optional.empty(), false, Scan.ITEMS_MAX, options.reads());
     List<Item> found = new ArrayList<>();
     store.scanAll(scan, found::addAll);
     Map<Integer, Set<String>> values = new TreeMap<>();
@@ -399,9 +388,9 @@ public final class VersionTree implements Technique {
    * Returns the tree of one item. Values are read before roots, since a new root may replace some.
    */
   private VersionTrees tree(String counter, int item) {
-    Optional<Item> nodes = store.get(nodesKey(counter, item), Consistency.STRONG);
+    Optional<Item> nodes = store.get(nodesKey(counter, item));
     Set<String> values = tokens(nodes, VALUES);
-    Optional<Item> roots = store.get(rootKey(counter, item), Consistency.STRONG);
+    Optional<Item> roots = store.get(rootKey(counter, item));
     return VersionTrees.of(values, tokens(roots, ROOTS), tokens(roots, SEEN));
   }
 

@@ -3,7 +3,6 @@ package dev.quipu.layer;
 import dev.quipu.QuipuException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.FreshTokens;
-import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
@@ -13,7 +12,6 @@ import dev.quipu.time.Periodic;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -94,7 +92,9 @@ public final class ClockComparison implements AutoCloseable {
     store.pauseExpiry(true); // also read items that a wrong clock would consider expired
     store.write(new Write.Put(own, time, expiry, Condition.always()));
     Map<String, Long> others = new HashMap<>();
-    store.scanAll(Scan.all(PARTITION), page -> put(page, others));
+    store.scanAll(
+        Scan.all(PARTITION),
+        page -> page.forEach(item -> others.put(item.key().sort(), item.number(AT))));
     long now = store.clock().epochMillis();
     others.remove(server);
     long difference = 0;
@@ -118,10 +118,6 @@ public final class ClockComparison implements AutoCloseable {
     seen.putAll(others);
     lastLookMillis = now;
     hasLooked = true;
-  }
-
-  private static void put(List<Item> page, Map<String, Long> others) {
-    page.forEach(item -> others.put(item.key().sort(), item.number(AT)));
   }
 
   /** Returns by how many milliseconds a time lies outside the interval between two reads. */

@@ -85,7 +85,7 @@ final class EmulationLayer extends Layer {
         return result;
       }
       if (!attempts.again()) {
-        throw RetryPolicy.contended(write.key(), attempts);
+        throw write.key().contended(attempts.toString());
       }
     }
   }

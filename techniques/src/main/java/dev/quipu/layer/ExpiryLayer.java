@@ -115,7 +115,7 @@ final class ExpiryLayer extends Layer {
         return new WriteResult.ConditionFailed(failed.key(), alive);
       }
       if (round > writes.size() && !attempts.again()) {
-        throw RetryPolicy.contended(failed.key(), attempts);
+        throw failed.key().contended(attempts.toString());
       }
       next = new ArrayList<>(sent);
       boolean isExpired = failed.found().isPresent() && alive.isEmpty();

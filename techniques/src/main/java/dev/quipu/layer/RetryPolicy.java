@@ -1,9 +1,5 @@
 package dev.quipu.layer;
 
-import dev.quipu.NotAppliedException;
-import dev.quipu.QuipuException;
-import dev.quipu.Reason;
-import dev.quipu.store.Key;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
@@ -70,15 +66,6 @@ public record RetryPolicy(
     public String toString() {
       return "%d attempts in %d ms".formatted(begun, elapsedNanos() / 1_000_000);
     }
-  }
-
-  /**
-   * Returns the exception for a write that gave up after losing to other writers in each attempt.
-   */
-  static QuipuException contended(Key key, Attempts attempts) {
-    return new NotAppliedException(
-        Reason.THROTTLED,
-        "gave up after %s: contention on %s/%s".formatted(attempts, key.partition(), key.sort()));
   }
 
   /** Begins the attempts of a call. */

@@ -79,6 +79,11 @@ public final class Store {
   /** Counts of calls to the driver. */
   public record Statistics(long calls, long repeats, long unknowns) {}
 
+  /** Returns an item by a strong read; empty if it is missing or expired. */
+  public Optional<Item> get(Key key) {
+    return get(key, Consistency.STRONG);
+  }
+
   /** Returns an item; empty if it is missing or expired. */
   public Optional<Item> get(Key key, Consistency consistency) {
     return barrier.get(key, consistency);

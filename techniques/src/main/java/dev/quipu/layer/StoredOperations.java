@@ -9,7 +9,6 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
@@ -20,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +45,7 @@ final class StoredOperations implements AtomicOperations {
 
   @Override
   public Optional<Value> get(String key) {
-    return store.get(at(key), Consistency.STRONG).map(StoredOperations::value);
+    return store.get(at(key)).map(StoredOperations::value);
   }
 
   @Override
@@ -84,7 +84,7 @@ final class StoredOperations implements AtomicOperations {
   public boolean cas(String key, String value, Version version, Optional<Duration> expiry) {
     Optional<Instant> until = until(expiry);
     // Read first: a condition alone would also hold for an expired item that is still stored.
-    return store.get(at(key), Consistency.STRONG).map(Item::version).equals(Optional.of(version))
+    return store.get(at(key)).map(Item::version).equals(Optional.of(version))
         && isApplied(put(key, value, until, new Condition.VersionIs(version)));
   }
 
@@ -101,11 +101,7 @@ final class StoredOperations implements AtomicOperations {
         key, -delta, number -> Long.compareUnsigned(number, delta) > 0 ? number - delta : 0);
   }
 
-  private interface Count {
-    long after(long number);
-  }
-
-  private OptionalLong count(String key, long delta, Count count) {
+  private OptionalLong count(String key, long delta, LongUnaryOperator count) {
     Write add =
         new Write.Update(
             at(key),
@@ -126,7 +122,7 @@ final class StoredOperations implements AtomicOperations {
             return OptionalLong.empty();
           }
           Item found = failed.found().get();
-          long after = count.after(number(key, found));
+          long after = count.applyAsLong(number(key, found));
           if (isApplied(changed(key, found, Long.toUnsignedString(after)))) {
             return OptionalLong.of(after);
           }
@@ -155,7 +151,7 @@ final class StoredOperations implements AtomicOperations {
   /** Changes the item under the condition that it is unchanged; returns false if there is none. */
   private boolean whileUnchanged(String key, Function<Item, Write> write) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
-      Optional<Item> found = store.get(at(key), Consistency.STRONG);
+      Optional<Item> found = store.get(at(key));
       if (found.isEmpty()) {
         return false;
       }
@@ -211,12 +207,11 @@ final class StoredOperations implements AtomicOperations {
   }
 
   private static long number(String key, Item found) {
-    return value(found).number().orElseThrow(() -> notANumber(key));
-  }
-
-  private static QuipuException notANumber(String key) {
-    return new NotAppliedException(
-        Reason.INVALID, "value of %s is not a 64-bit number".formatted(key));
+    return value(found)
+        .number()
+        .orElseThrow(() ->
+            new NotAppliedException(
+                Reason.INVALID, "value of %s is not a 64-bit number".formatted(key)));
   }
 
   private static QuipuException tooMany(String key) {

@@ -12,7 +12,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
@@ -114,7 +113,7 @@ public final class Locks {
   public Optional<Lease> acquire(String name, Duration lease) {
     Key key = key(name);
     Instant until = end(lease);
-    Optional<Item> found = store.get(key, Consistency.STRONG);
+    Optional<Item> found = store.get(key);
     if (found.isPresent() && isHeld(found.get())) {
       return Optional.empty();
     }
@@ -133,7 +132,7 @@ public final class Locks {
   public Optional<Lease> renew(Lease held, Duration lease) {
     Key key = key(held.name);
     Instant until = end(lease);
-    Optional<Item> found = store.get(key, Consistency.STRONG).filter(item -> isOf(held, item));
+    Optional<Item> found = store.get(key).filter(item -> isOf(held, item));
     Lease renewed = new Lease(held.name, held.owner, held.fence, until);
     boolean done = found.isPresent() && put(key, renewed, held.owner, found);
     return done ? Optional.of(renewed) : Optional.empty();
@@ -145,7 +144,7 @@ public final class Locks {
    */
   public boolean release(Lease held) {
     Key key = key(held.name);
-    Optional<Item> found = store.get(key, Consistency.STRONG).filter(item -> isOf(held, item));
+    Optional<Item> found = store.get(key).filter(item -> isOf(held, item));
     Lease free = new Lease(held.name, NOBODY, held.fence, Instant.EPOCH);
     return found.isPresent() && put(key, free, NOBODY, found);
   }
@@ -161,7 +160,7 @@ public final class Locks {
     List<Change> all = new ArrayList<>(changes);
     all.add(new Change.Put(FENCE, new Field.Number(held.fence)));
     for (int round = 0; round < ROUNDS_MAX; round++) {
-      Optional<Item> found = store.get(item, Consistency.STRONG);
+      Optional<Item> found = store.get(item);
       if (found.map(each -> each.number(FENCE)).orElse(Long.MIN_VALUE) > held.fence) {
         return false;
       }
@@ -181,7 +180,7 @@ public final class Locks {
     fields.put(OWNER, new Field.Text(owner));
     fields.put(FENCE, new Field.Number(lease.fence));
     fields.put(UNTIL, new Field.Number(lease.until.toEpochMilli()));
-    Write write = new Write.Put(key, fields, Optional.empty(), Condition.unchanged(found));
+    Write write = new Write.Put(key, fields, Condition.unchanged(found));
     try {
       return store.write(write) instanceof WriteResult.Applied;
     } catch (QuipuException e) {
@@ -195,10 +194,7 @@ public final class Locks {
   /** Returns whether a write with a lost answer was applied. */
   private boolean isStored(Key key, Map<String, Field> fields, QuipuException lost) {
     try {
-      return store
-          .get(key, Consistency.STRONG)
-          .filter(item -> item.fields().equals(fields))
-          .isPresent();
+      return store.get(key).filter(item -> item.fields().equals(fields)).isPresent();
     } catch (QuipuException e) {
       lost.addSuppressed(e);
       throw lost;

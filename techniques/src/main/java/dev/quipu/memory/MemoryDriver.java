@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,8 +50,6 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
           100,
           1 << 20);
 
-  private static final int WALK = 1_000; // items per step
-
   private final ReentrantLock lock = new ReentrantLock();
   private final ItemTable items = new ItemTable();
   private final Map<RequestToken, List<Write>> tokens = new HashMap<>();
@@ -69,17 +68,11 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
     lock.lock();
     try {
       int removed = 0;
-      Key last = null;
-      for (List<Item> some = items.next(last, WALK);
-          !some.isEmpty();
-          some = items.next(last, WALK)) {
-        for (Item item : some) {
-          if (removed < itemsMax && item.isExpired(before)) {
-            items.set(item.key(), Optional.empty());
-            removed++;
-          }
+      for (Item item : items.next(null, Integer.MAX_VALUE)) {
+        if (removed < itemsMax && item.isExpired(before)) {
+          items.set(item.key(), Optional.empty());
+          removed++;
         }
-        last = some.getLast().key();
       }
       return removed;
     } finally {
@@ -95,39 +88,12 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
 
   @Override
   public Optional<Item> get(Key key, Consistency consistency) {
-    lock.lock();
-    try {
-      return items.get(key);
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> items.get(key));
   }
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    lock.lock();
-    try {
-      return keys.stream().map(items::get).toList();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  @Override
-  public WriteResult write(Write write) {
-    lock.lock();
-    try {
-      Optional<Item> before = items.get(write.key());
-      return switch (write.applyTo(before, nextVersion())) {
-        case Write.Effect.Unmet unmet -> new WriteResult.ConditionFailed(write.key(), before);
-        case Write.Effect.Now now -> {
-          items.set(write.key(), now.item());
-          yield new WriteResult.Applied(now.item());
-        }
-      };
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> keys.stream().map(items::get).toList());
   }
 
   @Override
@@ -165,16 +131,20 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
 
   @Override
   public Page scan(Scan scan) {
-    lock.lock();
-    try {
-      return items.page(scan);
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> items.page(scan));
   }
 
   @Override
   public void close() {}
+
+  private <T> T locked(Supplier<T> call) {
+    lock.lock();
+    try {
+      return call.get();
+    } finally {
+      lock.unlock();
+    }
+  }
 
   private Version nextVersion() {
     return new Version(Long.toString(++versions, Character.MAX_RADIX));

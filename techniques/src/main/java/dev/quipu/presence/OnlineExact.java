@@ -9,7 +9,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -98,7 +97,7 @@ public final class OnlineExact implements Presence {
 
   /** Makes steps 1 and 2 of the protocol; returns false if another writer was faster. */
   private boolean isSeen(Key key, Instant until) {
-    Optional<Item> found = store.get(key, Consistency.STRONG);
+    Optional<Item> found = store.get(key);
     if (found.flatMap(Item::expiresAt).filter(expiry -> !expiry.isBefore(until)).isPresent()) {
       return true;
     }

@@ -9,7 +9,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.CounterItems;
@@ -133,7 +132,7 @@ public final class RecordGuard implements AutoCloseable {
    */
   public Optional<String> compare() {
     long begin = store.clock().nanoTime();
-    Optional<Item> found = store.get(StoreRecord.KEY, Consistency.STRONG);
+    Optional<Item> found = store.get(StoreRecord.KEY);
     if (found.isEmpty()) {
       return withoutRecord();
     }
@@ -173,7 +172,7 @@ public final class RecordGuard implements AutoCloseable {
   }
 
   private Optional<String> find() {
-    Optional<Item> found = store.get(StoreRecord.KEY, Consistency.STRONG);
+    Optional<Item> found = store.get(StoreRecord.KEY);
     if (found.isPresent()) {
       return compared(found.get(), "the store");
     }
@@ -202,7 +201,7 @@ public final class RecordGuard implements AutoCloseable {
         throw e;
       } // else reading shows whether it was written
     }
-    Optional<Item> found = store.get(StoreRecord.KEY, Consistency.STRONG);
+    Optional<Item> found = store.get(StoreRecord.KEY);
     if (found.isEmpty()) {
       throw new NotAppliedException(
           Reason.UNAVAILABLE, "the store record was written but cannot be read back");
@@ -240,7 +239,7 @@ public final class RecordGuard implements AutoCloseable {
     for (Map.Entry<String, Store> each : others.entrySet()) {
       Optional<Item> there;
       try {
-        there = each.getValue().get(StoreRecord.KEY, Consistency.STRONG);
+        there = each.getValue().get(StoreRecord.KEY);
       } catch (QuipuException e) {
         silent.add("%s (%s)".formatted(each.getKey(), e.getMessage()));
         continue;
@@ -306,7 +305,7 @@ public final class RecordGuard implements AutoCloseable {
    */
   public static Optional<String> adopt(Store store, StoreRecord record)
       throws InterruptedException {
-    Optional<Item> before = store.get(StoreRecord.KEY, Consistency.STRONG);
+    Optional<Item> before = store.get(StoreRecord.KEY);
     if (before.isEmpty()) {
       require(store.write(put(record.fields(), new Condition.Absent())));
       return Optional.empty();
@@ -317,7 +316,7 @@ public final class RecordGuard implements AutoCloseable {
     }
     StoreRecord none = new StoreRecord(REPLACING, Optional.empty(), 1, record.bounds(), List.of());
     require(store.write(put(none.fields(), Condition.unchanged(before))));
-    Optional<Item> between = store.get(StoreRecord.KEY, Consistency.STRONG);
+    Optional<Item> between = store.get(StoreRecord.KEY);
     store.clock().sleep(LEASE.plus(PATIENCE));
     require(store.write(put(record.fields(), Condition.unchanged(between))));
     return Optional.of(old);
@@ -331,7 +330,7 @@ public final class RecordGuard implements AutoCloseable {
   }
 
   private static Write put(Map<String, Field> fields, Condition condition) {
-    return new Write.Put(StoreRecord.KEY, fields, Optional.empty(), condition);
+    return new Write.Put(StoreRecord.KEY, fields, condition);
   }
 
   /**
@@ -341,7 +340,7 @@ public final class RecordGuard implements AutoCloseable {
    * @throws IllegalArgumentException if it differs
    */
   public static void require(Store store, StoreRecord record) {
-    Optional<Item> found = store.get(StoreRecord.KEY, Consistency.STRONG);
+    Optional<Item> found = store.get(StoreRecord.KEY);
     List<String> differences = found.map(record::differencesBesideWindow).orElseGet(List::of);
     if (!differences.isEmpty()) {
       throw new IllegalArgumentException(
@@ -358,7 +357,7 @@ public final class RecordGuard implements AutoCloseable {
    */
   public static void requireOneRegion(Store store) {
     store
-        .get(StoreRecord.KEY, Consistency.STRONG)
+        .get(StoreRecord.KEY)
         .flatMap(found -> found.text("technique"))
         .filter(StoreRecord.REGIONAL::equals)
         .ifPresent(technique -> {

@@ -4,7 +4,6 @@ import dev.quipu.layer.Store;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.technique.CounterItems;
 import dev.quipu.technique.ItemCollection;
 import java.math.BigInteger;
@@ -37,7 +36,7 @@ record CollectionRows(SortedMap<String, Item> sums, SortedMap<String, Item> chan
     }
     long base =
         replica
-            .get(ItemCollection.baseKey(counter), Consistency.STRONG)
+            .get(ItemCollection.baseKey(counter))
             .map(item -> item.number(CounterItems.VALUE))
             .orElse(0L);
     return sums.equals(sums(replica, counter))
@@ -47,16 +46,8 @@ record CollectionRows(SortedMap<String, Item> sums, SortedMap<String, Item> chan
 
   private static SortedMap<String, Item> sums(Store replica, String counter) {
     SortedMap<String, Item> sums = new TreeMap<>();
-    Scan scan =
-        new Scan(
-            CounterItems.partition(counter),
-            MERGED,
-            Optional.of(MERGED_END),
-            false,
-            Scan.ITEMS_MAX,
-            Consistency.STRONG);
     replica.scanAll(
-        scan,
+        Scan.range(CounterItems.partition(counter), MERGED, MERGED_END),
         page -> page.forEach(item -> sums.put(item.key().sort().substring(MERGED.length()), item)));
     return sums;
   }

@@ -89,7 +89,9 @@ final class RegionHeartbeats {
       Optional<Item> found = RegionRecords.one(here, own, own); // after the others were read
       Optional<String> why = whySetBack(before, found, seen);
       if (why.isPresent()) {
-        markEndedEverywhere(why.get());
+        for (String place : regions.names()) {
+          regions.ask(place, () -> markEnded(own, place, why.get()));
+        }
         throw end.apply(why.get());
       }
       Beat next = new Beat(1 + Beat.of(found).number(), Long.toHexString(random.nextLong()));
@@ -140,12 +142,6 @@ final class RegionHeartbeats {
                     .formatted(own, beat.number(), before.number())
                 + "; retire it, and add it again under another name")
         : Optional.empty();
-  }
-
-  private void markEndedEverywhere(String why) {
-    for (String place : regions.names()) {
-      regions.ask(place, () -> markEnded(regions.own(), place, why));
-    }
   }
 
   private boolean markEnded(String region, String place, String why) {

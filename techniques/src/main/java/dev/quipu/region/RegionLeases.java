@@ -17,6 +17,7 @@ import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -81,7 +82,7 @@ public final class RegionLeases {
 
     /** Creates terms with the default beat: ten seconds, or a quarter of a shorter lease. */
     public Terms(Duration lease, Duration slack) {
-      this(lease, slack, least(Duration.ofSeconds(10), lease.dividedBy(4)));
+      this(lease, slack, Collections.min(List.of(Duration.ofSeconds(10), lease.dividedBy(4))));
     }
 
     /**
@@ -100,10 +101,6 @@ public final class RegionLeases {
             "lease is %s and beat is %s; the beat must be at most half of the lease"
                 .formatted(lease, beat));
       }
-    }
-
-    private static Duration least(Duration one, Duration other) {
-      return one.compareTo(other) <= 0 ? one : other;
     }
   }
 
@@ -299,7 +296,7 @@ public final class RegionLeases {
 
   /** Returns the regions that are not retired, as far as the local replica knows. */
   List<String> living() {
-    return terms.isEmpty() ? regions.names() : retirements.living(retirements.known());
+    return terms.isEmpty() ? regions.names() : regions.living(retirements.known());
   }
 
   /** Requires from now on that all regions agree on a plan before a lease is confirmed. */
@@ -348,7 +345,7 @@ public final class RegionLeases {
     RegionRecords knownHere = RegionRecords.read(regions.here(), regions.own());
     SortedMap<String, RegionRecords> seen = retirements.exchange();
     List<Retirement> decided = RegionRetirements.decided(seen);
-    List<String> others = retirements.living(decided);
+    List<String> others = regions.living(decided);
     if (!others.remove(regions.own())) {
       throw end("region %s was retired; it may return under another name".formatted(regions.own()));
     }
@@ -461,7 +458,7 @@ public final class RegionLeases {
   /** Notes in all remaining regions that the known records of a retired one are complete. */
   void accept(String region) {
     List<Retirement> decided = requireRetired(region);
-    for (String place : retirements.living(decided)) {
+    for (String place : regions.living(decided)) {
       Write accepted =
           new Write.Update(
               RegionRecords.lease(region, place),
@@ -484,7 +481,7 @@ public final class RegionLeases {
     retirements.exchange();
     SortedMap<String, RegionRecords> seen = retirements.exchange();
     List<Retirement> decided = RegionRetirements.decided(seen);
-    for (String place : retirements.living(decided)) {
+    for (String place : regions.living(decided)) {
       RegionRecords there = seen.get(place);
       if (there == null || there.decided().size() < decided.size()) {
         throw RegionRetirements.silent(place);

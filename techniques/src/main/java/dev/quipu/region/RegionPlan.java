@@ -8,7 +8,6 @@ import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRows.Right;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item.Field;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.technique.IdempotentRetry;
 import java.util.HashMap;
@@ -50,8 +49,7 @@ record RegionPlan(List<String> initial, Bounds bounds) {
     fields.put(RegionRows.UP, new Field.Number(0));
     fields.put(RegionRows.DOWN, new Field.Number(0));
     fields.put(RegionRows.PLAN, new Field.Text(text()));
-    return new Write.Put(
-        RegionRows.cell(counter, region, cell), fields, Optional.empty(), new Condition.Absent());
+    return new Write.Put(RegionRows.cell(counter, region, cell), fields, new Condition.Absent());
   }
 
   /** Returns the condition that a cell was made, by this plan. */
@@ -59,11 +57,17 @@ record RegionPlan(List<String> initial, Bounds bounds) {
     return new Condition.FieldIs(RegionRows.PLAN, new Field.Text(text()));
   }
 
-  /** Returns the plan of a region, if it is a different one. */
-  Optional<String> conflict(RegionRows rows) {
-    return rows.item(RegionRows.CELL + 0)
-        .flatMap(cell -> cell.text(RegionRows.PLAN))
-        .filter(other -> !other.equals(text()));
+  /**
+   * Passes unless a region was founded by another plan.
+   *
+   * @throws QuipuException if it was
+   */
+  void requireOf(RegionRows rows) {
+    String other =
+        rows.item(RegionRows.CELL + 0).flatMap(cell -> cell.text(RegionRows.PLAN)).orElse(text());
+    if (!other.equals(text())) {
+      throw rejected(rows.region(), other);
+    }
   }
 
   /**
@@ -103,7 +107,7 @@ record RegionPlan(List<String> initial, Bounds bounds) {
 
   private static String recorded(Store replica, String place) {
     return replica
-        .get(RegionRecords.plan(place), Consistency.STRONG)
+        .get(RegionRecords.plan(place))
         .flatMap(item -> item.text(RegionRows.PLAN))
         .orElse("");
   }
@@ -115,7 +119,6 @@ record RegionPlan(List<String> initial, Bounds bounds) {
           new Write.Put(
               RegionRecords.plan(place),
               Map.of(RegionRows.PLAN, new Field.Text(text())),
-              Optional.empty(),
               new Condition.Absent());
       IdempotentRetry.result(replica, "a plan", () -> replica.write(put));
       return recorded(replica, place);

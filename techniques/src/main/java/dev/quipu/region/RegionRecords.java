@@ -4,7 +4,6 @@ import dev.quipu.layer.Store;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -98,7 +97,7 @@ record RegionRecords(String place, SortedMap<String, Item> leases, SortedMap<Int
   }
 
   static Optional<Item> one(Store replica, String region, String place) {
-    return replica.get(lease(region, place), Consistency.STRONG);
+    return replica.get(lease(region, place));
   }
 
   Optional<Item> lease(String region) {

@@ -5,7 +5,6 @@ import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.store.Item;
-import dev.quipu.store.StoreDriver.Consistency;
 import java.util.Optional;
 
 /** Finds the outcomes of requests that count in other regions. */
@@ -26,9 +25,7 @@ final class RegionRequests {
 
   /** Returns the marker of a request, if it has been replicated to a replica. */
   Optional<Item> in(String place, String counter, RequestId id) {
-    return regions
-        .replica(place)
-        .get(RegionRows.request(counter, regions.home(id), id), Consistency.STRONG);
+    return regions.replica(place).get(RegionRows.request(counter, regions.home(id), id));
   }
 
   /**

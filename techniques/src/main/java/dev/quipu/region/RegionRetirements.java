@@ -10,7 +10,6 @@ import dev.quipu.region.RegionRecords.Retirement;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
@@ -50,13 +49,6 @@ final class RegionRetirements {
 
   /** A proposal; of no region, to complete a proposal that was interrupted. */
   private record Proposal(String lost, String successor) {}
-
-  /** A place's promise not to vote for lower ballots. */
-  private record Promise(Item vote) {
-    String ballot() {
-      return vote.text(BALLOT).orElse("");
-    }
-  }
 
   RegionRetirements(Regions regions, RandomGenerator random) {
     this.regions = regions;
@@ -132,13 +124,6 @@ final class RegionRetirements {
     return new Change.Put(field, new Field.Text(value));
   }
 
-  /** Returns the remaining regions. */
-  List<String> living(List<Retirement> retired) {
-    List<String> living = new ArrayList<>(regions.names());
-    retired.forEach(each -> living.remove(each.lost()));
-    return living;
-  }
-
   /**
    * Retires a region, with the local region as its successor, unless that is already decided.
    * Idempotent.
@@ -166,7 +151,7 @@ final class RegionRetirements {
                 .formatted(lost));
       }
       int number = next(decided);
-      List<String> voters = living(decided.subList(0, number - 1));
+      List<String> voters = regions.living(decided.subList(0, number - 1));
       voters.removeAll(destroyed);
       Proposal own = new Proposal(lost, regions.own());
       long until = checkTime(lost, seen, voters, slackMillis);
@@ -194,7 +179,7 @@ final class RegionRetirements {
     SortedMap<String, RegionRecords> seen = exchange();
     List<Retirement> decided = decided(seen);
     int number = next(decided);
-    List<String> voters = living(decided.subList(0, number - 1));
+    List<String> voters = regions.living(decided.subList(0, number - 1));
     decide(number, new Proposal("", ""), 0, voters, seen);
   }
 
@@ -272,17 +257,16 @@ final class RegionRetirements {
         Backoff.pause(regions.here().clock(), random, attempt);
       }
       String ballot = "%019d/%s".formatted(round, RequestId.random(random).text());
-      SortedMap<String, Promise> promises = new TreeMap<>();
+      SortedMap<String, Item> promises = new TreeMap<>();
       Proposal proposal = own;
       String highest = "";
       for (String place : able) {
-        Optional<Optional<Promise>> asked =
-            regions.ask(place, () -> promise(place, number, ballot));
-        Optional<Promise> promise = asked.flatMap(each -> each);
+        Optional<Optional<Item>> asked = regions.ask(place, () -> promise(place, number, ballot));
+        Optional<Item> promise = asked.flatMap(each -> each);
         if (promise.isEmpty()) {
           continue;
         }
-        Item vote = promise.get().vote;
+        Item vote = promise.get();
         if (vote.number(RegionRecords.DECIDED) != 0) {
           exchange();
           return;
@@ -291,9 +275,10 @@ final class RegionRetirements {
           round = Math.max(round, round(vote.text(PROMISED).orElse("")));
           continue;
         }
-        promises.put(place, promise.get());
-        if (promise.get().ballot().compareTo(highest) > 0) {
-          highest = promise.get().ballot();
+        promises.put(place, vote);
+        String earlier = vote.text(BALLOT).orElse(""); // of the proposal that it voted for
+        if (earlier.compareTo(highest) > 0) {
+          highest = earlier;
           proposal =
               new Proposal(
                   vote.text(RegionRecords.LOST).orElse(""),
@@ -354,13 +339,13 @@ final class RegionRetirements {
    * Asks for a promise; empty if another writer won; the promise has a higher ballot if there is
    * one.
    */
-  private Optional<Promise> promise(String place, int number, String ballot) {
+  private Optional<Item> promise(String place, int number, String ballot) {
     Store there = regions.replica(place);
-    Optional<Item> found = there.get(RegionRecords.vote(number, place), Consistency.STRONG);
+    Optional<Item> found = there.get(RegionRecords.vote(number, place));
     if (found.isPresent()
         && (found.get().number(RegionRecords.DECIDED) != 0
             || found.get().text(PROMISED).orElse("").compareTo(ballot) >= 0)) {
-      return Optional.of(new Promise(found.get()));
+      return found;
     }
     Write write =
         new Write.Update(
@@ -368,7 +353,7 @@ final class RegionRetirements {
             List.of(text(PROMISED, ballot)),
             Condition.unchanged(found));
     return there.write(write) instanceof WriteResult.Applied applied
-        ? applied.after().map(Promise::new)
+        ? applied.after()
         : Optional.empty();
   }
 
@@ -378,7 +363,7 @@ final class RegionRetirements {
       String ballot,
       Proposal proposal,
       long untilMillis,
-      Map<String, Promise> promises,
+      Map<String, Item> promises,
       List<String> voters) {
     List<String> order = new ArrayList<>(promises.keySet());
     if (order.remove(regions.own())) {
@@ -386,7 +371,7 @@ final class RegionRetirements {
     }
     Set<String> votes = new HashSet<>();
     for (String place : order) {
-      Promise promise = Objects.requireNonNull(promises.get(place));
+      Item promise = Objects.requireNonNull(promises.get(place));
       boolean isOwn = place.equals(regions.own());
       boolean isVoted =
           regions
@@ -405,12 +390,7 @@ final class RegionRetirements {
   }
 
   private boolean vote(
-      String place,
-      int number,
-      String ballot,
-      Proposal proposal,
-      long untilMillis,
-      Promise promise) {
+      String place, int number, String ballot, Proposal proposal, long untilMillis, Item promise) {
     Store there = regions.replica(place);
     List<Write> batch = new ArrayList<>();
     batch.add(
@@ -420,7 +400,7 @@ final class RegionRetirements {
                 text(BALLOT, ballot),
                 text(RegionRecords.LOST, proposal.lost),
                 text(RegionRecords.SUCCESSOR, proposal.successor)),
-            new Condition.VersionIs(promise.vote.version())));
+            new Condition.VersionIs(promise.version())));
     if (!proposal.lost.isEmpty() && !proposal.lost.equals(place)) {
       batch.add(
           new Write.Update(

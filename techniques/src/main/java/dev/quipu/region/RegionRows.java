@@ -8,7 +8,6 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.technique.CounterItems;
@@ -91,14 +90,7 @@ record RegionRows(String region, SortedMap<String, Item> items) {
   /** Reads the rows of a region from a replica, its own or another's. */
   static RegionRows read(Store replica, String counter, String region) {
     SortedMap<String, Item> items = new TreeMap<>();
-    Scan scan =
-        new Scan(
-            partition(counter, region),
-            "",
-            Optional.of(REQUEST),
-            false,
-            Scan.ITEMS_MAX,
-            Consistency.STRONG);
+    Scan scan = Scan.range(partition(counter, region), "", REQUEST);
     replica.scanAll(scan, page -> page.forEach(item -> items.put(item.key().sort(), item)));
     return new RegionRows(region, items);
   }
@@ -240,12 +232,9 @@ record RegionRows(String region, SortedMap<String, Item> items) {
   /** Returns the newer of each item: sums never fall. */
   RegionRows newest(RegionRows other) {
     SortedMap<String, Item> newest = new TreeMap<>(items);
-    other.items.forEach((sort, item) -> newest.merge(sort, item, RegionRows::newer));
+    other.items.forEach(
+        (sort, item) -> newest.merge(sort, item, (a, b) -> age(a).compareTo(age(b)) >= 0 ? a : b));
     return new RegionRows(region, newest);
-  }
-
-  private static Item newer(Item one, Item other) {
-    return age(one).compareTo(age(other)) >= 0 ? one : other;
   }
 
   private static BigInteger age(Item item) {

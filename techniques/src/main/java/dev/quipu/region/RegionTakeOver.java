@@ -58,7 +58,7 @@ final class RegionTakeOver {
       return Map.of();
     }
     Set<String> counters = new TreeSet<>();
-    for (String each : living(retired)) {
+    for (String each : regions.living(retired)) {
       through(each, store -> counters.addAll(CounterItems.names(store)));
     }
     Map<String, TakenOver> all = new TreeMap<>();
@@ -80,12 +80,6 @@ final class RegionTakeOver {
     }
   }
 
-  private List<String> living(List<Retirement> retired) {
-    List<String> living = new ArrayList<>(regions.names());
-    retired.forEach(each -> living.remove(each.lost()));
-    return living;
-  }
-
   private <T> T through(String region, Function<Store, T> call) {
     return regions
         .ask(region, () -> call.apply(regions.replica(region)))
@@ -99,7 +93,7 @@ final class RegionTakeOver {
 
   private TakenOver takeOver(String counter, List<Retirement> retired) {
     Retirement last = retired.getLast();
-    List<String> living = living(retired);
+    List<String> living = regions.living(retired);
     for (int round = 0; round < ROUNDS_MAX; round++) {
       RegionRows rows =
           through(last.successor(), store -> RegionRows.read(store, counter, last.successor()));
@@ -107,10 +101,7 @@ final class RegionTakeOver {
       if (done.isPresent()) {
         return takenOver(done.get());
       }
-      plan.conflict(rows)
-          .ifPresent(other -> {
-            throw plan.rejected(rows.region(), other);
-          });
+      plan.requireOf(rows);
       if (!rows.isFounded()) {
         through(
             last.successor(), store -> store.write(plan.founding(counter, last.successor(), 0)));
@@ -140,7 +131,6 @@ final class RegionTakeOver {
         new Write.Put(
             key(counter, earlier),
             Map.of(RegionTransfers.CLOSED, new Field.Number(1)),
-            Optional.empty(),
             new Condition.Absent());
     IdempotentRetry.result(
         regions.replica(earlier.successor()),
@@ -209,7 +199,7 @@ final class RegionTakeOver {
       fields.put(RegionRows.FROZEN_DOWN + region, new Field.Text(sums.down().toString()));
     });
     List<Write> batch = new ArrayList<>();
-    batch.add(new Write.Put(key(counter, last), fields, Optional.empty(), new Condition.Absent()));
+    batch.add(new Write.Put(key(counter, last), fields, new Condition.Absent()));
     if (!changes.isEmpty()) {
       batch.add(
           new Write.Update(

@@ -73,10 +73,10 @@ final class RegionTransfers {
             .sorted(
                 Comparator.comparingLong((String region) -> rights(view, region, right)).reversed())
             .toList();
-    long there = 0;
-    for (String donor : donors) {
-      there = plus(there, rights(view, donor, right));
-    }
+    long there =
+        donors.stream()
+            .mapToLong(donor -> rights(view, donor, right))
+            .reduce(0, RegionTransfers::plus);
     boolean isEnough = plus(here, there) >= need;
     if (!view.isStill() && !isEnough) {
       return Optional.empty();
@@ -85,7 +85,7 @@ final class RegionTransfers {
       return Optional.of(rejected(right, need, view, able));
     }
     if (!isEnough) {
-      landForOthers(counter, right, view, able);
+      able.forEach(each -> receive(counter, each, right, view));
       return Optional.empty();
     }
     String richest = donors.getFirst();
@@ -168,12 +168,6 @@ final class RegionTransfers {
       }
     }
     return any;
-  }
-
-  private void landForOthers(String counter, Right right, RegionView view, List<String> able) {
-    for (String to : able) {
-      receive(counter, to, right, view);
-    }
   }
 
   private WriteResult receive(

@@ -108,12 +108,7 @@ record RegionView(
    * @throws QuipuException if a region has a different one
    */
   void requirePlan(RegionPlan plan) {
-    for (RegionRows rows : after.values()) {
-      plan.conflict(rows)
-          .ifPresent(other -> {
-            throw plan.rejected(rows.region(), other);
-          });
-    }
+    after.values().forEach(plan::requireOf);
   }
 
   /** Returns whether nothing changed between the reads: they are a snapshot of one moment. */

@@ -18,7 +18,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
@@ -312,7 +311,7 @@ public final class RegionalCollection implements Technique {
   }
 
   private static boolean fence(Store store, Key sum, long fence) {
-    Optional<Item> found = store.get(sum, Consistency.STRONG);
+    Optional<Item> found = store.get(sum);
     if (found.map(item -> item.number(CollectionRows.FENCE)).orElse(0L) > fence) {
       return false;
     }
@@ -366,8 +365,7 @@ public final class RegionalCollection implements Technique {
     fields.put(CollectionRows.FOLDED, new Field.Tokens(folded));
     fields.put(CollectionRows.STEP, new Field.Number(sum.number(CollectionRows.STEP) + 1));
     Condition unchanged = new Condition.VersionIs(sum.version());
-    Write write =
-        new Write.Put(CollectionRows.sumKey(counter, region), fields, Optional.empty(), unchanged);
+    Write write = new Write.Put(CollectionRows.sumKey(counter, region), fields, unchanged);
     return store.write(write) instanceof WriteResult.Applied;
   }
 

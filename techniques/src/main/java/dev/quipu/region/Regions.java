@@ -4,6 +4,7 @@ import dev.quipu.Limits;
 import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
 import dev.quipu.layer.Store;
+import dev.quipu.region.RegionRecords.Retirement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,6 +101,13 @@ public final class Regions {
   /** Returns all regions except one. */
   public List<String> namesBut(String region) {
     return replicas.keySet().stream().filter(name -> !name.equals(region)).toList();
+  }
+
+  /** Returns the names of all regions except those that were retired, in order. */
+  List<String> living(List<Retirement> retired) {
+    List<String> living = new ArrayList<>(names());
+    retired.forEach(each -> living.remove(each.lost()));
+    return living;
   }
 
   /** Returns the replica of the local region. */

@@ -55,7 +55,7 @@ final class NumberedItems {
   }
 
   Optional<Item> get(String series, long number) {
-    return number < 1 ? Optional.empty() : store.get(key(series, number), Consistency.STRONG);
+    return number < 1 ? Optional.empty() : store.get(key(series, number));
   }
 
   /**
@@ -72,14 +72,8 @@ final class NumberedItems {
     List<Item> found = new ArrayList<>();
     if (store.profile().has(Capability.ORDERED_SCAN)) {
       Scan scan =
-          new Scan(
-              partition(series),
-              key(series, from).sort(),
-              Optional.of(key(series, from + limit).sort()),
-              false,
-              limit,
-              Consistency.STRONG);
-      store.scanAll(scan, found::addAll);
+          Scan.range(partition(series), key(series, from).sort(), key(series, from + limit).sort());
+      store.scanAll(scan.withPages(limit), found::addAll);
       return found;
     }
     for (long number = from; number < from + limit; number++) {

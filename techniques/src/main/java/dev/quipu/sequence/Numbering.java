@@ -98,8 +98,7 @@ final class Numbering {
             new Field.Number(store.clock().epochMillis()),
             CALL,
             new Field.Text(attempt.call));
-    return new Write.Put(
-        items.key(attempt.series, number), fields, Optional.empty(), new Condition.Absent());
+    return new Write.Put(items.key(attempt.series, number), fields, new Condition.Absent());
   }
 
   /** Returns a number that is taken, close to the highest. */
@@ -251,7 +250,7 @@ final class Numbering {
   }
 
   private Write note(Attempt attempt, Map<String, Field> fields) {
-    return new Write.Put(noteKey(attempt), fields, Optional.empty(), new Condition.Absent());
+    return new Write.Put(noteKey(attempt), fields, new Condition.Absent());
   }
 
   /** Checks every number above the one in the note, and advances the note for later attempts. */

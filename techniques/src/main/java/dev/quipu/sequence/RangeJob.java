@@ -11,7 +11,6 @@ import dev.quipu.lock.Locks;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -24,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -193,7 +193,8 @@ public final class RangeJob {
     for (int i = 0; i < ranges; i++) {
       int range = (first + i) % ranges;
       if (next(range) <= end(range)) {
-        Optional<Locks.Lease> held = locks.acquire(lockName(range), lease);
+        Optional<Locks.Lease> held =
+            locks.acquire("job %s %d".formatted(RequestId.of(name).bits(), range), lease);
         if (held.isPresent()) {
           return Optional.of(new Task(range, held.get(), next(range)));
         }
@@ -209,15 +210,7 @@ public final class RangeJob {
 
   /** Returns the number of processed numbers. */
   public long processed() {
-    long sum = 0;
-    for (int range = 0; range < ranges; range++) {
-      sum += next(range) - begin(range);
-    }
-    return sum;
-  }
-
-  private String lockName(int range) {
-    return "job %s %d".formatted(RequestId.of(name).bits(), range);
+    return IntStream.range(0, ranges).mapToLong(range -> next(range) - begin(range)).sum();
   }
 
   /** Returns the first number of a range. The sizes of ranges differ by one at most. */
@@ -235,10 +228,7 @@ public final class RangeJob {
   }
 
   private long next(int range) {
-    return store
-        .get(key(range), Consistency.STRONG)
-        .map(item -> item.number(NEXT))
-        .orElse(begin(range));
+    return store.get(key(range)).map(item -> item.number(NEXT)).orElse(begin(range));
   }
 
   private Write step(int range, long number) {
@@ -247,6 +237,6 @@ public final class RangeJob {
             ? new Condition.Absent()
             : new Condition.FieldIs(NEXT, new Field.Number(number));
     Map<String, Field> fields = Map.of(NEXT, new Field.Number(number + 1));
-    return new Write.Put(key(range), fields, Optional.empty(), isNext);
+    return new Write.Put(key(range), fields, isNext);
   }
 }

@@ -137,9 +137,7 @@ public final class RevisionLog {
               CALL,
               new Field.Text(call));
       WriteResult result =
-          untilKnown(
-              new Write.Put(
-                  items.key(series, number), fields, Optional.empty(), new Condition.Absent()));
+          untilKnown(new Write.Put(items.key(series, number), fields, new Condition.Absent()));
       if (!(result instanceof WriteResult.ConditionFailed failed)) {
         return new Written(number, after);
       }
@@ -169,8 +167,7 @@ public final class RevisionLog {
       Map<String, Field> fields =
           Map.of(NUMBER, new Field.Number(number), THERE, new Field.Number(isDelete ? 0 : 1));
       Write write =
-          new Write.Put(
-              new Key(HEADS + series, entity), fields, Optional.empty(), Condition.unchanged(head));
+          new Write.Put(new Key(HEADS + series, entity), fields, Condition.unchanged(head));
       if (untilKnown(write) instanceof WriteResult.Applied) {
         return;
       }
@@ -178,7 +175,7 @@ public final class RevisionLog {
   }
 
   private Optional<Item> head(String series, String entity) {
-    return store.get(new Key(HEADS + series, entity), Consistency.STRONG);
+    return store.get(new Key(HEADS + series, entity));
   }
 
   /** Returns the newest revision of a series; one read. */

@@ -10,7 +10,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -140,7 +139,7 @@ public final class UniqueValues {
   }
 
   private static Write put(Key key, String owner, Condition condition) {
-    return new Write.Put(key, Map.of(OWNER, new Field.Text(owner)), Optional.empty(), condition);
+    return new Write.Put(key, Map.of(OWNER, new Field.Text(owner)), condition);
   }
 
   private WriteResult write(String property, Write write) {
@@ -164,7 +163,7 @@ public final class UniqueValues {
     Key key = key(property, value);
     RetryPolicy.Attempts attempts = store.attempts();
     do {
-      Optional<Item> found = store.get(key, Consistency.STRONG);
+      Optional<Item> found = store.get(key);
       if (found.isEmpty() || !owner(found.get()).equals(owner)) {
         return found.isEmpty();
       }
@@ -178,7 +177,7 @@ public final class UniqueValues {
 
   /** Returns the owner of a value; empty if it is free. */
   public Optional<String> owner(String property, String value) {
-    return store.get(key(property, value), Consistency.STRONG).map(UniqueValues::owner);
+    return store.get(key(property, value)).map(UniqueValues::owner);
   }
 
   private static String owner(Item item) {

@@ -9,11 +9,11 @@ import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.technique.CounterItems;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * How one counter is divided at one time. Stored beside its first shard, {@code counter/NAME},
@@ -91,11 +91,7 @@ record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, boolea
   }
 
   List<Key> valueKeys(String counter) {
-    List<Key> keys = new ArrayList<>();
-    for (int shard = 0; shard < shards; shard++) {
-      keys.add(valueKey(counter, shard));
-    }
-    return keys;
+    return IntStream.range(0, shards).mapToObj(shard -> valueKey(counter, shard)).toList();
   }
 
   /** Returns the shard of a request whose id is stored with the number. */

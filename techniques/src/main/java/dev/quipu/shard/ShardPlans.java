@@ -11,7 +11,6 @@ import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
@@ -117,7 +116,7 @@ final class ShardPlans {
 
   /** Returns the stored plan. */
   Optional<ShardPlan> stored(String counter) {
-    Optional<Item> item = store.get(ShardPlan.key(counter), Consistency.STRONG);
+    Optional<Item> item = store.get(ShardPlan.key(counter));
     return item.map(found -> keep(counter, checked(counter, ShardPlan.of(found))));
   }
 
@@ -201,15 +200,14 @@ final class ShardPlans {
 
   /** Returns whether the counter has a number or request ids; called while it has no plan. */
   private boolean wasUsed(String counter) {
-    if (store.get(CounterItems.valueKey(counter), Consistency.STRONG).isPresent()) {
+    if (store.get(CounterItems.valueKey(counter)).isPresent()) {
       return true;
     }
     if (!store.profile().has(Capability.ORDERED_SCAN)) {
       return false; // such a store keeps request ids with the number
     }
-    Scan some = // any item other than the plan counts
-        new Scan(
-            CounterItems.partition(counter), "", Optional.empty(), false, 2, Consistency.STRONG);
+    // Any item other than the plan counts.
+    Scan some = Scan.all(CounterItems.partition(counter)).withPages(2);
     Optional<String> resume = Optional.empty();
     do {
       Page page = store.scan(resume.map(some::resumedAt).orElse(some));
@@ -222,7 +220,7 @@ final class ShardPlans {
   }
 
   private static Write put(String counter, ShardPlan plan, Condition condition) {
-    return new Write.Put(ShardPlan.key(counter), plan.fields(), Optional.empty(), condition);
+    return new Write.Put(ShardPlan.key(counter), plan.fields(), condition);
   }
 
   /**
@@ -267,7 +265,7 @@ final class ShardPlans {
    */
   boolean rebound(String counter) {
     for (int i = 0; i < TRIES_MAX; i++) {
-      Optional<Item> item = store.get(ShardPlan.key(counter), Consistency.STRONG);
+      Optional<Item> item = store.get(ShardPlan.key(counter));
       if (item.isEmpty()) {
         return false;
       }

@@ -9,6 +9,7 @@ import dev.quipu.technique.CounterItems;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** The plan of a counter and the items of its shards, at one moment. */
 record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item>> shards) {
@@ -18,11 +19,7 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
 
   /** Returns the sum; it stays within 64 bits, since each shard stays within its share. */
   long total() {
-    long total = 0;
-    for (int shard = 0; shard < shards.size(); shard++) {
-      total += value(shard);
-    }
-    return total;
+    return IntStream.range(0, shards.size()).mapToLong(this::value).sum();
   }
 
   boolean wasAddedTo() {

@@ -23,14 +23,15 @@ import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.Randomness;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /*
@@ -339,15 +340,10 @@ public final class Sharded implements Technique {
     };
   }
 
-  /** A call to the underlying technique. */
-  private interface Call {
-    AddResult answer();
-  }
-
-  private static AddResult counted(ShardLoad.Heat heat, int shard, Call call) {
+  private static AddResult counted(ShardLoad.Heat heat, int shard, Supplier<AddResult> call) {
     heat.begin(shard);
     try {
-      return call.answer();
+      return call.get();
     } finally {
       heat.end(shard);
     }
@@ -446,11 +442,9 @@ public final class Sharded implements Technique {
   }
 
   private List<Optional<Reading>> readShards(String counter, ShardPlan plan) {
-    List<Optional<Reading>> readings = new ArrayList<>();
-    for (int shard = 0; shard < plan.shards(); shard++) {
-      readings.add(technique.read(ShardPlan.shardName(counter, shard)));
-    }
-    return readings;
+    return IntStream.range(0, plan.shards())
+        .mapToObj(shard -> technique.read(ShardPlan.shardName(counter, shard)))
+        .toList();
   }
 
   @Override

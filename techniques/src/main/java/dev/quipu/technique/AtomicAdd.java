@@ -2,18 +2,14 @@ package dev.quipu.technique;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
-import dev.quipu.Reading;
-import dev.quipu.SetResult;
 import dev.quipu.layer.Store;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
 import java.util.List;
-import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 
 /*
@@ -51,7 +47,7 @@ import java.util.Set;
  * Uses the store's native add: cheap and fast; after a lost reply it is unknown whether it counted.
  * Thread-safe.
  */
-public final class AtomicAdd implements AddPart.Shardable {
+public final class AtomicAdd extends OneItem implements AddPart.Shardable {
   /** The requirements, guarantees and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -81,9 +77,6 @@ public final class AtomicAdd implements AddPart.Shardable {
     REPEAT
   }
 
-  private final Store store;
-  private final CounterItems items;
-  private final NumberWrites numbers;
   private final AfterUnknown afterUnknown;
 
   /**
@@ -97,10 +90,7 @@ public final class AtomicAdd implements AddPart.Shardable {
 
   /** Creates the technique with the given action after an unknown outcome. */
   public AtomicAdd(Store store, AfterUnknown afterUnknown) {
-    SPEC.requireWorksOn(store.profile());
-    this.store = store;
-    this.items = new CounterItems(store);
-    this.numbers = new NumberWrites(store, items);
+    super(SPEC, store, Randomness.secure());
     this.afterUnknown = afterUnknown;
   }
 
@@ -133,25 +123,5 @@ public final class AtomicAdd implements AddPart.Shardable {
           new AddResult.Applied(add.delta(), part.valueAfter(applied));
       case WriteResult.ConditionFailed failed -> part.rejected(add, failed.found());
     };
-  }
-
-  @Override
-  public Optional<Reading> read(String counter) {
-    return items.read(counter);
-  }
-
-  @Override
-  public SetResult set(String counter, long value, OptionalLong ifValue) {
-    return numbers.set(counter, value, ifValue);
-  }
-
-  @Override
-  public void delete(String counter) {
-    numbers.delete(counter);
-  }
-
-  @Override
-  public CounterPage list(String prefix, String after, int limit) {
-    return items.list(prefix, after, limit);
   }
 }

@@ -7,7 +7,6 @@ import dev.quipu.Reason;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.WriteResult;
 import java.util.Optional;
 
@@ -89,7 +88,7 @@ abstract class ConditionalPut {
 
   private Optional<Item> readBack(QuipuException lost) {
     try {
-      return store.get(key, Consistency.STRONG);
+      return store.get(key);
     } catch (QuipuException e) {
       lost.addSuppressed(e);
       throw new OutcomeUnknownException(

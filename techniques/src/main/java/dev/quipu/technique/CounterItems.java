@@ -5,7 +5,7 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Limits;
-import dev.quipu.Outcome;
+import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
@@ -63,7 +63,7 @@ public final class CounterItems {
       return;
     }
     Key key = new Key(DIRECTORY, counter);
-    Write entry = new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent());
+    Write entry = new Write.Put(key, Map.of(), new Condition.Absent());
     IdempotentRetry.prepared(store, counter, "its name", () -> store.write(entry));
     listed.put(counter, true); // an evicted name is written again, without effect
   }
@@ -83,11 +83,8 @@ public final class CounterItems {
     try {
       return Math.addExact(sum, part);
     } catch (ArithmeticException e) {
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED,
-          Reason.INVALID,
-          "the sum of counter %s has more than 64 bits".formatted(counter),
-          e);
+      throw new NotAppliedException(
+          Reason.INVALID, "the sum of counter %s has more than 64 bits".formatted(counter), e);
     }
   }
 
@@ -153,7 +150,7 @@ public final class CounterItems {
 
   public Optional<Reading> read(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    OptionalLong number = number(store.get(valueKey(counter), Consistency.STRONG));
+    OptionalLong number = number(store.get(valueKey(counter)));
     return number.isPresent() ? Optional.of(Reading.exact(number.getAsLong())) : Optional.empty();
   }
 
@@ -191,15 +188,8 @@ public final class CounterItems {
     List<CounterPage.Entry> found = new ArrayList<>();
     Optional<String> resume = Optional.of(from);
     while (resume.isPresent()) {
-      Page page =
-          store.scan(
-              new Scan(
-                  DIRECTORY,
-                  resume.get(),
-                  Optional.empty(),
-                  false,
-                  Math.min(limit + 1, Scan.ITEMS_MAX),
-                  Consistency.STRONG));
+      Scan rest = Scan.all(DIRECTORY).resumedAt(resume.get());
+      Page page = store.scan(rest.withPages(Math.min(limit + 1, Scan.ITEMS_MAX)));
       for (Item item : page.items()) {
         String name = item.key().sort();
         if (!name.startsWith(prefix)) {

@@ -1,6 +1,7 @@
 package dev.quipu.technique;
 
 import dev.quipu.AddResult;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
@@ -58,8 +59,7 @@ public final class IdempotentRetry {
       if (e.outcome() == Outcome.NOT_APPLIED) {
         throw e;
       }
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED,
+      throw new NotAppliedException(
           e.reason(),
           "counter %s was not changed: store %s did not confirm a write that precedes it: %s"
               .formatted(counter, store.profile().name(), e.getMessage()),

@@ -18,7 +18,6 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -248,7 +247,7 @@ public final class ItemCollection implements Technique {
   }
 
   private Optional<Item> base(String counter) {
-    return store.get(baseKey(counter), Consistency.STRONG);
+    return store.get(baseKey(counter));
   }
 
   private static long folds(Optional<Item> base) {
@@ -257,15 +256,7 @@ public final class ItemCollection implements Technique {
 
   public List<Item> changes(String counter) {
     List<Item> found = new ArrayList<>();
-    Scan scan =
-        new Scan(
-            CounterItems.partition(counter),
-            CHANGE,
-            Optional.of(CHANGES_END),
-            false,
-            Scan.ITEMS_MAX,
-            Consistency.STRONG);
-    store.scanAll(scan, found::addAll);
+    store.scanAll(Scan.range(CounterItems.partition(counter), CHANGE, CHANGES_END), found::addAll);
     return found;
   }
 

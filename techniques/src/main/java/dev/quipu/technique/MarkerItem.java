@@ -2,12 +2,9 @@ package dev.quipu.technique;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
-import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.SetResult;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
@@ -21,7 +18,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
@@ -68,7 +64,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts each request once, however often it is repeated. Thread-safe. */
-public final class MarkerItem implements AddPart.Shardable {
+public final class MarkerItem extends OneItem implements AddPart.Shardable {
   /**
    * The requirements, guarantees and costs, if markers are kept forever. With {@link
    * Capability#BATCH_RETURNS} it also guarantees {@link Guarantee#ADD_AND_GET}.
@@ -78,11 +74,7 @@ public final class MarkerItem implements AddPart.Shardable {
   private static final TechniqueSpec SPEC_EXPIRING = spec(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
   private static final String MARKER = "request/";
 
-  private final Store store;
-  private final CounterItems items;
-  private final NumberWrites numbers;
   private final Markers markers;
-  private final RandomGenerator random;
   private final Optional<Duration> keep;
   private final TechniqueSpec spec;
 
@@ -110,12 +102,8 @@ public final class MarkerItem implements AddPart.Shardable {
   }
 
   public MarkerItem(Store store, RandomGenerator random, Optional<Duration> keep) {
-    SPEC.requireWorksOn(store.profile());
-    this.store = store;
-    this.items = new CounterItems(store);
-    this.numbers = new NumberWrites(store, items, random);
+    super(SPEC, store, random);
     this.markers = new Markers(store, MARKER);
-    this.random = random;
     this.keep = keep;
     TechniqueSpec kept = keep.isEmpty() ? SPEC : SPEC_EXPIRING;
     this.spec =
@@ -190,26 +178,6 @@ public final class MarkerItem implements AddPart.Shardable {
           Markers.answer(add, failed.found().orElseThrow(), call);
       case WriteResult.ConditionFailed failed -> part.rejected(add, failed.found());
     };
-  }
-
-  @Override
-  public Optional<Reading> read(String counter) {
-    return items.read(counter);
-  }
-
-  @Override
-  public SetResult set(String counter, long value, OptionalLong ifValue) {
-    return numbers.set(counter, value, ifValue);
-  }
-
-  @Override
-  public void delete(String counter) {
-    numbers.delete(counter);
-  }
-
-  @Override
-  public CounterPage list(String prefix, String after, int limit) {
-    return items.list(prefix, after, limit);
   }
 
   @Override

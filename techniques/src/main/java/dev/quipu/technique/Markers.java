@@ -11,7 +11,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.time.Instant;
@@ -82,13 +81,13 @@ public final class Markers {
 
   public Optional<String> reason(String counter, RequestId id) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    return store.get(key(counter, id), Consistency.STRONG).flatMap(Markers::reason);
+    return store.get(key(counter, id)).flatMap(Markers::reason);
   }
 
   /** Returns an additional number field; empty if there is no marker. */
   public OptionalLong number(String counter, RequestId id, String field) {
     return store
-        .get(key(counter, id), Consistency.STRONG)
+        .get(key(counter, id))
         .map(marker -> OptionalLong.of(marker.number(field)))
         .orElse(OptionalLong.empty());
   }
@@ -109,10 +108,7 @@ public final class Markers {
 
   public RequestOutcome outcome(String counter, RequestId id) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    return store
-        .get(key(counter, id), Consistency.STRONG)
-        .map(Markers::outcome)
-        .orElse(new RequestOutcome.NotSeen());
+    return store.get(key(counter, id)).map(Markers::outcome).orElse(new RequestOutcome.NotSeen());
   }
 
   public RequestOutcome cancel(String counter, RequestId id, Optional<Instant> expiry) {

@@ -2,19 +2,12 @@ package dev.quipu.technique;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
-import dev.quipu.NotAppliedException;
-import dev.quipu.Reading;
-import dev.quipu.Reason;
-import dev.quipu.SetResult;
-import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -102,7 +95,7 @@ import java.util.random.RandomGenerator;
  * The item keeps the tags of its last writers, newest last: one, or with history {@link
  * #WRITERS_MAX}. Thread-safe.
  */
-public final class Optimistic implements AddPart.Shardable {
+public final class Optimistic extends OneItem implements AddPart.Shardable {
   /** The requirements, guarantees and costs with the tag of the last writer. */
   public static final TechniqueSpec SPEC =
       spec(
@@ -123,14 +116,9 @@ public final class Optimistic implements AddPart.Shardable {
   public static final int WRITERS_MAX = 100;
 
   private static final String TAGS = "tag";
-  private static final int ROUNDS_MAX = 200;
 
-  private final Store store;
-  private final RandomGenerator random;
   private final TechniqueSpec spec;
   private final int tagsMax;
-  private final CounterItems items;
-  private final NumberWrites numbers;
 
   private static TechniqueSpec spec(
       String name, String summary, String afterLostReply, String source) {
@@ -165,13 +153,9 @@ public final class Optimistic implements AddPart.Shardable {
   }
 
   private Optimistic(Store store, RandomGenerator random, TechniqueSpec spec, int tagsMax) {
-    spec.requireWorksOn(store.profile());
-    this.store = store;
-    this.random = random;
+    super(spec, store, random);
     this.spec = spec;
     this.tagsMax = tagsMax;
-    this.items = new CounterItems(store);
-    this.numbers = new NumberWrites(store, items, random);
   }
 
   /**
@@ -203,26 +187,21 @@ public final class Optimistic implements AddPart.Shardable {
       items.enlist(add.counter());
     }
     Key key = part.value();
-    for (int round = 0; round < ROUNDS_MAX; round++) {
-      Optional<Item> found = store.get(key, Consistency.STRONG);
-      long value = found.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
-      if (!part.fits(key, found)) {
-        return part.rejected(add, found);
-      }
-      long after = value + part.delta();
-      switch (put(key, found, after, part)) {
-        case STORED -> {
-          return new AddResult.Applied(add.delta(), OptionalLong.of(after));
-        }
-        case NO_ROOM_BESIDE -> {
-          return part.rejected(add, found);
-        }
-        case OVERTAKEN -> Backoff.pause(store.clock(), random, round);
-      }
-    }
-    throw new NotAppliedException(
-        Reason.THROTTLED,
-        "gave up after %d attempts: contention on counter %s".formatted(ROUNDS_MAX, add.counter()));
+    return untilStored(
+        add.counter(),
+        () -> {
+          Optional<Item> found = store.get(key);
+          long value = found.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
+          if (!part.fits(key, found)) {
+            return Optional.of(part.rejected(add, found));
+          }
+          long after = value + part.delta();
+          return switch (put(key, found, after, part)) {
+            case STORED -> Optional.of(new AddResult.Applied(add.delta(), OptionalLong.of(after)));
+            case NO_ROOM_BESIDE -> Optional.of(part.rejected(add, found));
+            case OVERTAKEN -> Optional.empty();
+          };
+        });
   }
 
   private ConditionalPut.Result put(Key key, Optional<Item> found, long after, AddPart part) {
@@ -232,7 +211,7 @@ public final class Optimistic implements AddPart.Shardable {
     Map<String, Field> fields = new HashMap<>(found.map(Item::fields).orElse(Map.of()));
     fields.put(CounterItems.VALUE, new Field.Number(after));
     fields.put(TAGS, tagsWith(before, tag));
-    Write write = new Write.Put(key, fields, Optional.empty(), unchanged);
+    Write write = new Write.Put(key, fields, unchanged);
     return new ConditionalPut(store, key, found) {
       @Override
       WriteResult send() {
@@ -266,25 +245,5 @@ public final class Optimistic implements AddPart.Shardable {
     tags.add(tag);
     int first = Math.max(0, tags.size() - tagsMax);
     return new Field.Text(String.join(" ", tags.subList(first, tags.size())));
-  }
-
-  @Override
-  public Optional<Reading> read(String counter) {
-    return items.read(counter);
-  }
-
-  @Override
-  public SetResult set(String counter, long value, OptionalLong ifValue) {
-    return numbers.set(counter, value, ifValue);
-  }
-
-  @Override
-  public void delete(String counter) {
-    numbers.delete(counter);
-  }
-
-  @Override
-  public CounterPage list(String prefix, String after, int limit) {
-    return items.list(prefix, after, limit);
   }
 }

@@ -2,16 +2,13 @@ package dev.quipu.technique;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
-import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.SetResult;
 import dev.quipu.layer.Store;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
@@ -77,7 +74,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts each request once, by tokens that the store remembers for minutes. Thread-safe. */
-public final class RequestTokens implements Technique {
+public final class RequestTokens extends OneItem {
   /** The requirements, guarantees and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -104,11 +101,7 @@ public final class RequestTokens implements Technique {
   private static final String NOBODY = "nobody";
   private static final int TOKEN_BYTES = 16;
 
-  private final Store store;
-  private final CounterItems items;
-  private final NumberWrites numbers;
   private final Markers requests;
-  private final RandomGenerator random;
 
   /**
    * Creates the technique on {@code store}.
@@ -121,12 +114,8 @@ public final class RequestTokens implements Technique {
 
   /** Creates the technique with the given source of randomness. */
   public RequestTokens(Store store, RandomGenerator random) {
-    SPEC.requireWorksOn(store.profile());
-    this.store = store;
-    this.items = new CounterItems(store);
-    this.numbers = new NumberWrites(store, items, random);
+    super(SPEC, store, random);
     this.requests = new Markers(store, REQUEST);
-    this.random = random;
   }
 
   @Override
@@ -236,26 +225,6 @@ public final class RequestTokens implements Technique {
   private static RequestToken token(String counter, RequestId id) {
     byte[] digest = Key.digest((id.bits() + counter).getBytes(StandardCharsets.UTF_8));
     return new RequestToken(HexFormat.of().formatHex(digest, 0, TOKEN_BYTES));
-  }
-
-  @Override
-  public Optional<Reading> read(String counter) {
-    return items.read(counter);
-  }
-
-  @Override
-  public SetResult set(String counter, long value, OptionalLong ifValue) {
-    return numbers.set(counter, value, ifValue);
-  }
-
-  @Override
-  public void delete(String counter) {
-    numbers.delete(counter);
-  }
-
-  @Override
-  public CounterPage list(String prefix, String after, int limit) {
-    return items.list(prefix, after, limit);
   }
 
   @Override

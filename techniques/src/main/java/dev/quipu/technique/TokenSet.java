@@ -2,23 +2,19 @@ package dev.quipu.technique;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
-import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.SetResult;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -69,7 +65,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts each request once, within one item, up to a number of requests. Thread-safe. */
-public final class TokenSet implements AddPart.Shardable {
+public final class TokenSet extends OneItem implements AddPart.Shardable {
   /** The requirements, guarantees and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -98,10 +94,6 @@ public final class TokenSet implements AddPart.Shardable {
   private static final String CANCELED = "cancel";
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
-  private final Store store;
-  private final CounterItems items;
-  private final NumberWrites numbers;
-  private final RandomGenerator random;
   private final int slots;
 
   /**
@@ -127,15 +119,11 @@ public final class TokenSet implements AddPart.Shardable {
    *     capability that {@link #SPEC} requires
    */
   public TokenSet(Store store, RandomGenerator random, int slots) {
-    SPEC.requireWorksOn(store.profile());
+    super(SPEC, store, random);
     if (slots < 1 || slots > SLOTS_MAX) {
       throw new IllegalArgumentException(
           "slots is %d; it must be from 1 to %d".formatted(slots, SLOTS_MAX));
     }
-    this.store = store;
-    this.items = new CounterItems(store);
-    this.numbers = new NumberWrites(store, items, random);
-    this.random = random;
     this.slots = slots;
   }
 
@@ -179,7 +167,7 @@ public final class TokenSet implements AddPart.Shardable {
         if (stored.isPresent()) {
           yield known(add, text, stored.get());
         }
-        if (failed.found().isPresent() && isFull(failed.found().get())) {
+        if (failed.found().filter(item -> item.tokens(REQUESTS).size() >= slots).isPresent()) {
           throw full(add.counter());
         }
         yield part.rejected(add, failed.found());
@@ -204,39 +192,15 @@ public final class TokenSet implements AddPart.Shardable {
     return Long.parseLong(stored.substring(0, stored.indexOf(' ')));
   }
 
-  private boolean isFull(Item item) {
-    return item.tokens(REQUESTS).size() >= slots;
-  }
-
   private QuipuException full(String counter) {
     return new NotAppliedException(
         Reason.FULL, "counter %s has used its %d slots".formatted(counter, slots));
   }
 
   @Override
-  public Optional<Reading> read(String counter) {
-    return items.read(counter);
-  }
-
-  @Override
-  public SetResult set(String counter, long value, OptionalLong ifValue) {
-    return numbers.set(counter, value, ifValue);
-  }
-
-  @Override
-  public void delete(String counter) {
-    numbers.delete(counter);
-  }
-
-  @Override
-  public CounterPage list(String prefix, String after, int limit) {
-    return items.list(prefix, after, limit);
-  }
-
-  @Override
   public RequestOutcome outcome(String counter, RequestId id) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    return outcome(store.get(CounterItems.valueKey(counter), Consistency.STRONG), id);
+    return outcome(store.get(CounterItems.valueKey(counter)), id);
   }
 
   @Override

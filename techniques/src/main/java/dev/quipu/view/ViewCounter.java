@@ -10,7 +10,6 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -139,7 +138,7 @@ public final class ViewCounter {
 
   private boolean addToWhatIsThere(ViewEvent event) {
     Key number = new Key(partition(event.url()), STATISTICS);
-    if (store.get(number, Consistency.STRONG).isEmpty()) {
+    if (store.get(number).isEmpty()) {
       throw new NotAppliedException(Reason.INVALID, "no view count to add to: " + event.url());
     }
     return isApplied(plusOne(number.partition(), STATISTICS));
@@ -166,11 +165,10 @@ public final class ViewCounter {
       throw new NotAppliedException(
           Reason.INVALID, "view count would exceed 64 bits: " + failed.key().partition());
     }
-    return failed.found().map(found -> isOf(found, call)).orElse(false);
-  }
-
-  private static boolean isOf(Item marker, long call) {
-    return marker.fields().containsKey(CALL) && marker.number(CALL) == call;
+    return failed
+        .found()
+        .filter(it -> it.fields().containsKey(CALL) && it.number(CALL) == call)
+        .isPresent();
   }
 
   /**
@@ -275,7 +273,7 @@ public final class ViewCounter {
   }
 
   private OptionalLong number(String partition, String sort) {
-    Optional<Item> found = store.get(new Key(partition, sort), Consistency.STRONG);
+    Optional<Item> found = store.get(new Key(partition, sort));
     return found.isEmpty() ? OptionalLong.empty() : OptionalLong.of(found.get().number(VIEWS));
   }
 
@@ -289,7 +287,8 @@ public final class ViewCounter {
   public long count(String url, Optional<Instant> from, Optional<Instant> until) {
     String start = from.map(time -> format("from", time)).orElse("");
     Optional<String> end = until.map(time -> format("until", time));
-    Scan scan = isByTime() ? byTime(url, start, end) : byKey(url);
+    Scan scan =
+        isByTime() ? byTime(url, start, end) : Scan.range(partition(url), BY_KEY, BY_KEY_END);
     LongAdder count = new LongAdder();
     store.scanAll(
         scan,
@@ -302,16 +301,8 @@ public final class ViewCounter {
   }
 
   private static Scan byTime(String url, String start, Optional<String> end) {
-    return scan(url, BY_TIME + start, end.map(time -> BY_TIME + time).orElse(BY_TIME_END));
-  }
-
-  private static Scan byKey(String url) {
-    return scan(url, BY_KEY, BY_KEY_END);
-  }
-
-  private static Scan scan(String url, String from, String until) {
-    return new Scan(
-        partition(url), from, Optional.of(until), false, Scan.ITEMS_MAX, Consistency.STRONG);
+    String until = end.map(time -> BY_TIME + time).orElse(BY_TIME_END);
+    return Scan.range(partition(url), BY_TIME + start, until);
   }
 
   private static boolean isWithin(Item marker, String start, Optional<String> end) {

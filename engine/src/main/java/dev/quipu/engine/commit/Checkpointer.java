@@ -173,38 +173,51 @@ public final class Checkpointer implements AutoCloseable {
 
   private void writeCounters(Snapshot snapshot) throws IOException {
     for (int first = 0; ; first += COUNTERS_AT_ONCE) {
-      CountersTask task = new CountersTask(first);
-      committer.run(task);
-      for (int i = 0; i < task.contents.size(); i++) {
-        CounterTable.Content content = task.contents.get(i);
+      int from = first;
+      List<CounterTable.@Nullable Content> contents =
+          committer.get((state, group) -> contents(state, from));
+      for (int i = 0; i < contents.size(); i++) {
+        CounterTable.Content content = contents.get(i);
         if (content != null) {
           snapshot.counter(first + i, content);
         }
       }
-      if (task.contents.size() < COUNTERS_AT_ONCE) {
+      if (contents.size() < COUNTERS_AT_ONCE) {
         return; // counters added since are in the log from the snapshot's start on
       }
     }
   }
 
+  private static List<CounterTable.@Nullable Content> contents(State state, int first) {
+    CounterTable counters = state.counters;
+    List<CounterTable.@Nullable Content> contents = new ArrayList<>();
+    for (int i = first; i < Math.min(counters.size(), first + COUNTERS_AT_ONCE); i++) {
+      contents.add(counters.content(i, state.ids));
+    }
+    return contents;
+  }
+
   private void writeItems(Snapshot snapshot) throws IOException {
-    Key after = null;
+    @Nullable Key after = null;
     while (true) {
-      ItemsTask task = new ItemsTask(after);
-      committer.run(task);
-      for (Item item : task.items) {
+      @Nullable Key last = after;
+      List<Item> items = committer.get((state, group) -> state.items.next(last, ITEMS_AT_ONCE));
+      for (Item item : items) {
         snapshot.item(item);
       }
-      if (task.items.size() < ITEMS_AT_ONCE) {
+      if (items.size() < ITEMS_AT_ONCE) {
         return;
       }
-      after = task.items.getLast().key();
+      after = items.getLast().key();
     }
   }
 
   private void drop(List<IdFile> forgotten) throws IOException {
     if (!forgotten.isEmpty()) {
-      committer.run(new DropTask(forgotten));
+      committer.get((state, group) -> {
+        state.ids.drop(forgotten);
+        return true;
+      });
       for (IdFile file : forgotten) {
         disk.delete(file.path());
       }
@@ -230,54 +243,6 @@ public final class Checkpointer implements AutoCloseable {
       remembered = new ArrayList<>(state.ids.files());
       remembered.removeAll(forgotten);
       isSalvaged = state.isSalvaged && state.ids.isLive(RequestIds.EPOCH_BEFORE);
-      return true;
-    }
-  }
-
-  /** Reads the current state of some counters. */
-  private static final class CountersTask extends Task {
-    final int first;
-    final List<CounterTable.@Nullable Content> contents = new ArrayList<>();
-
-    CountersTask(int first) {
-      this.first = first;
-    }
-
-    @Override
-    public boolean run(State state, Group group) {
-      CounterTable counters = state.counters;
-      for (int i = first; i < Math.min(counters.size(), first + COUNTERS_AT_ONCE); i++) {
-        contents.add(counters.content(i, state.ids));
-      }
-      return true;
-    }
-  }
-
-  private static final class ItemsTask extends Task {
-    final @Nullable Key after;
-    List<Item> items = List.of();
-
-    ItemsTask(@Nullable Key after) {
-      this.after = after;
-    }
-
-    @Override
-    public boolean run(State state, Group group) {
-      items = state.items.next(after, ITEMS_AT_ONCE);
-      return true;
-    }
-  }
-
-  private static final class DropTask extends Task {
-    private final List<IdFile> files;
-
-    DropTask(List<IdFile> files) {
-      this.files = files;
-    }
-
-    @Override
-    public boolean run(State state, Group group) {
-      state.ids.drop(files);
       return true;
     }
   }

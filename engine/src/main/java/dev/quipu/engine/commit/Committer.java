@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -119,6 +120,13 @@ public final class Committer {
       throw e;
     }
     task.rethrow();
+  }
+
+  /** Returns what {@code work} computes from the state at one moment; it must fit into a frame. */
+  public <T> T get(BiFunction<State, Group, T> work) {
+    Query<T> query = new Query<>(work);
+    run(query);
+    return query.result();
   }
 
   private void await(Task task) {
@@ -281,7 +289,7 @@ public final class Committer {
 
   private void lead() {
     try {
-      for (int round = 0; isAtWork(round); round++) {
+      for (int round = 0; round < ROUNDS_MAX && !failure.hasEnded() && !queue.isEmpty(); round++) {
         begin();
         int taken = 0;
         for (Task task = queue.peek(); task != null; task = queue.peek()) {
@@ -300,10 +308,6 @@ public final class Committer {
     if (failure.hasEnded()) {
       drain();
     }
-  }
-
-  private boolean isAtWork(int round) {
-    return round < ROUNDS_MAX && !failure.hasEnded() && !queue.isEmpty();
   }
 
   /** Ends all calls after the engine has ended. Allocates nothing: the heap may be exhausted. */

@@ -1,6 +1,6 @@
 package dev.quipu.engine.environment;
 
-import dev.quipu.Outcome;
+import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import java.io.IOException;
@@ -99,8 +99,7 @@ public final class DirectoryLock implements HeldLock {
       return file.tryLock();
     } catch (OverlappingFileLockException e) { // held by this class in another class loader
       LEFT_OPEN.add(file);
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED,
+      throw new NotAppliedException(
           Reason.DENIED,
           "the data directory is in use by another copy of this library in this process",
           e);
@@ -122,8 +121,7 @@ public final class DirectoryLock implements HeldLock {
   }
 
   private static QuipuException inUse(Path directory, String process) {
-    return QuipuException.of(
-        Outcome.NOT_APPLIED,
+    return new NotAppliedException(
         Reason.DENIED,
         "the data directory %s is in use by process %s".formatted(directory, process),
         null);

@@ -1,7 +1,6 @@
 package dev.quipu.engine.environment;
 
 import dev.quipu.NotAppliedException;
-import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -101,7 +100,7 @@ public final class Failure {
     try {
       if (!isNamed) {
         String message = STOPPED + ": " + why;
-        notApplied = QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, why);
+        notApplied = new NotAppliedException(Reason.UNAVAILABLE, message, why);
         unknown = new OutcomeUnknownException(Reason.UNAVAILABLE, message, why);
         isNamed = true;
       }

@@ -1,7 +1,6 @@
 package dev.quipu.engine.ids;
 
 import dev.quipu.NotAppliedException;
-import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.engine.damage.DamageException;
@@ -178,8 +177,7 @@ public final class Sealer implements Closeable {
     }
     boolean isFull = String.valueOf(error.getMessage()).contains("No space left");
     failure =
-        QuipuException.of(
-            Outcome.NOT_APPLIED,
+        new NotAppliedException(
             isFull ? Reason.FULL : Reason.UNAVAILABLE,
             (isFull
                     ? "disk full: cannot store request ids in %s: %s"

@@ -174,7 +174,7 @@ public final class Records {
 
   public static void item(ByteBuffer out, Item item) {
     key(out.put(ITEM), item.key());
-    unsigned(out, versionNumber(item.version()));
+    unsigned(out, Long.parseLong(item.version().token(), Character.MAX_RADIX));
     item.expiresAt()
         .ifPresentOrElse(
             time -> {
@@ -219,10 +219,6 @@ public final class Records {
   /** Returns the version of a state that the {@code number}th command produced. */
   public static Version version(long number) {
     return new Version(Long.toString(number, Character.MAX_RADIX));
-  }
-
-  private static long versionNumber(Version version) {
-    return Long.parseLong(version.token(), Character.MAX_RADIX);
   }
 
   private static Item item(ByteBuffer in) {

@@ -3,6 +3,7 @@ package dev.quipu.appengine;
 import com.google.appengine.api.datastore.DatastoreNeedIndexException;
 import com.google.appengine.api.datastore.DatastoreTimeoutException;
 import com.google.apphosting.api.ApiProxy;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -25,15 +26,14 @@ final class Failures {
       case QuipuException known -> known;
       case ConcurrentModificationException race -> new Transactions.Contended(message, e);
       case ApiProxy.OverQuotaException quota ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.THROTTLED, message, e);
+          new NotAppliedException(Reason.THROTTLED, message, e);
       case ApiProxy.CapabilityDisabledException off ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
+          new NotAppliedException(Reason.UNAVAILABLE, message, e);
       case ApiProxy.RequestTooLargeException large ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+          new NotAppliedException(Reason.INVALID, message, e);
       case DatastoreNeedIndexException index ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
-      case IllegalArgumentException rejected ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+          new NotAppliedException(Reason.UNAVAILABLE, message, e);
+      case IllegalArgumentException rejected -> new NotAppliedException(Reason.INVALID, message, e);
       case DatastoreTimeoutException late -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
       case ApiProxy.ApiDeadlineExceededException late ->
           QuipuException.of(lost, Reason.TIMEOUT, message, e);

@@ -2,6 +2,7 @@ package dev.quipu.datastore;
 
 import com.google.cloud.datastore.DatastoreException;
 import com.google.rpc.Code;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -34,14 +35,12 @@ final class Failures {
     }
     return switch (code(e)) {
       case ABORTED -> new Transactions.Contended(message, e);
-      case RESOURCE_EXHAUSTED ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.THROTTLED, message, e);
-      case INVALID_ARGUMENT -> QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
-      case PERMISSION_DENIED, UNAUTHENTICATED ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.DENIED, message, e);
+      case RESOURCE_EXHAUSTED -> new NotAppliedException(Reason.THROTTLED, message, e);
+      case INVALID_ARGUMENT -> new NotAppliedException(Reason.INVALID, message, e);
+      case PERMISSION_DENIED, UNAUTHENTICATED -> new NotAppliedException(Reason.DENIED, message, e);
       case FAILED_PRECONDITION, NOT_FOUND, ALREADY_EXISTS, OUT_OF_RANGE, UNIMPLEMENTED ->
           // for example, an index or the database is missing: the request is valid
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
+          new NotAppliedException(Reason.UNAVAILABLE, message, e);
       case DEADLINE_EXCEEDED -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
       default -> QuipuException.of(lost, Reason.UNAVAILABLE, message, e);
     };
@@ -51,11 +50,11 @@ final class Failures {
       Throwable cause, String message, Outcome lost, DatastoreException e) {
     return switch (cause) {
       case ConnectTimeoutException late -> // or no free connection
-          Optional.of(QuipuException.of(Outcome.NOT_APPLIED, Reason.TIMEOUT, message, e));
+          Optional.of(new NotAppliedException(Reason.TIMEOUT, message, e));
       case ConnectException rejected ->
-          Optional.of(QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e));
+          Optional.of(new NotAppliedException(Reason.UNAVAILABLE, message, e));
       case UnknownHostException nowhere ->
-          Optional.of(QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e));
+          Optional.of(new NotAppliedException(Reason.UNAVAILABLE, message, e));
       case SocketTimeoutException late ->
           Optional.of(QuipuException.of(lost, Reason.TIMEOUT, message, e));
       default -> Optional.empty();

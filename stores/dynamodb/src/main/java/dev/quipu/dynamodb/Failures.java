@@ -1,5 +1,6 @@
 package dev.quipu.dynamodb;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -34,7 +35,7 @@ final class Failures {
       case TransactionInProgressException running ->
           QuipuException.of(lost, Reason.THROTTLED, message, e);
       case DynamoDbException answer when answer.statusCode() < 500 ->
-          QuipuException.of(Outcome.NOT_APPLIED, reason(answer), message, e);
+          new NotAppliedException(reason(answer), message, e);
       case DynamoDbException failed -> QuipuException.of(lost, Reason.UNAVAILABLE, message, e);
       case ApiCallTimeoutException late -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
       case ApiCallAttemptTimeoutException late ->
@@ -106,14 +107,12 @@ final class Failures {
       String code = String.valueOf(reason.code());
       boolean invalid = code.equals("ValidationError");
       if (invalid || code.equals("ItemCollectionSizeLimitExceeded")) {
-        return QuipuException.of(
-            Outcome.NOT_APPLIED,
+        return new NotAppliedException(
             invalid ? ofValidation(String.valueOf(reason.message())) : Reason.FULL,
             "DynamoDB: " + reason.message(),
             e);
       }
     }
-    return QuipuException.of(
-        Outcome.NOT_APPLIED, Reason.THROTTLED, "DynamoDB: " + e.getMessage(), e);
+    return new NotAppliedException(Reason.THROTTLED, "DynamoDB: " + e.getMessage(), e);
   }
 }

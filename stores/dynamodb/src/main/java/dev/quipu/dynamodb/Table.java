@@ -61,7 +61,7 @@ final class Table {
   /** Creates the table if it is missing, and waits until it is active. */
   void prepare(DynamoDbClient client) {
     try {
-      check(describe(client));
+      check(client.describeTable(request -> request.tableName(name)).table());
     } catch (ResourceNotFoundException e) {
       create(client);
     } catch (DynamoDbException e) {
@@ -72,10 +72,6 @@ final class Table {
     } catch (SdkException e) {
       throw Failures.of(e, Outcome.NOT_APPLIED);
     }
-  }
-
-  private TableDescription describe(DynamoDbClient client) {
-    return client.describeTable(request -> request.tableName(name)).table();
   }
 
   private void check(TableDescription found) {

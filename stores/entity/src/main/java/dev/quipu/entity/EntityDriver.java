@@ -166,11 +166,6 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
   }
 
   @Override
-  public final WriteResult write(Write write) {
-    return transactions.write(write);
-  }
-
-  @Override
   public final WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     if (token != null) {
       throw profile.lacks(Capability.TOKEN_BATCH);

@@ -8,7 +8,6 @@ import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
@@ -80,11 +79,6 @@ public final class Transactions {
     this.begin = begin;
     this.clock = clock;
     this.random = random;
-  }
-
-  /** Implements {@link StoreDriver#write}. */
-  public WriteResult write(Write write) {
-    return writeAll(List.of(write));
   }
 
   /** Implements {@link BatchDriver#writeAll} without a token. */

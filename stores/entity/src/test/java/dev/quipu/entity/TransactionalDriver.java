@@ -122,7 +122,7 @@ final class TransactionalDriver implements BatchDriver, ScanDriver {
 
   @Override
   public WriteResult write(Write write) {
-    return transactions.write(write);
+    return transactions.writeAll(List.of(write));
   }
 
   @Override

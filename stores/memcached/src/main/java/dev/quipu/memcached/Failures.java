@@ -1,5 +1,6 @@
 package dev.quipu.memcached;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -58,15 +59,12 @@ final class Failures {
             e);
       }
       case MemcachedServerException full when message.contains("out of memory") ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.FULL, message, e);
+          new NotAppliedException(Reason.FULL, message, e);
       case MemcachedServerException answer ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
+          new NotAppliedException(Reason.UNAVAILABLE, message, e);
       case MemcachedClientException answer ->
-          QuipuException.of(
-              Outcome.NOT_APPLIED,
-              message.contains(NON_NUMERIC) ? Reason.INVALID : Reason.UNAVAILABLE,
-              message,
-              e);
+          new NotAppliedException(
+              message.contains(NON_NUMERIC) ? Reason.INVALID : Reason.UNAVAILABLE, message, e);
       default -> {
         boolean neverSent = isClosed || isUnconnected;
         yield QuipuException.of(

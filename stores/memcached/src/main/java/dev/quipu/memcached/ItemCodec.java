@@ -1,6 +1,6 @@
 package dev.quipu.memcached;
 
-import dev.quipu.Outcome;
+import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.store.Item;
@@ -215,8 +215,7 @@ final class ItemCodec {
   }
 
   private static QuipuException corrupt(Key key, @Nullable IOException e) {
-    return QuipuException.of(
-        Outcome.NOT_APPLIED,
+    return new NotAppliedException(
         Reason.CORRUPT,
         "the value at key %s of memcached was not written by Quipu. Remove it".formatted(name(key)),
         e);

@@ -221,10 +221,7 @@ public final class MemcachedDriver implements StoreDriver {
         return new WriteResult.Applied(now.item());
       }
     }
-    throw new NotAppliedException(
-        Reason.THROTTLED,
-        "gave up after %d attempts: contention on %s/%s"
-            .formatted(RACES_MAX, write.key().partition(), write.key().sort()));
+    throw write.key().contended(RACES_MAX + " attempts");
   }
 
   private record Found(Item item, long cas) {}

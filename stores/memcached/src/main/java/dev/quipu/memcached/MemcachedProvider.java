@@ -2,7 +2,6 @@ package dev.quipu.memcached;
 
 import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
-import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
@@ -84,8 +83,7 @@ public final class MemcachedProvider implements StoreProvider {
       Clock time = clock.apply(client);
       return MemcachedDriver.ofOwn(client, parsed.timeout(), time, () -> shutdown(client));
     } catch (IOException e) {
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED,
+      throw new NotAppliedException(
           Reason.UNAVAILABLE,
           "memcached (%s): cannot connect: %s".formatted(names(parsed.hosts()), e.getMessage()),
           e);

@@ -1,5 +1,6 @@
 package dev.quipu.postgresql;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -27,15 +28,14 @@ final class Failures {
         e instanceof SQLTransientConnectionException && e.getCause() instanceof SQLException cause
             ? cause
             : e;
-    return QuipuException.of(
-        Outcome.NOT_APPLIED, reason(why), "PostgreSQL" + connecting(why, where), why);
+    return new NotAppliedException(reason(why), "PostgreSQL" + connecting(why, where), why);
   }
 
   /** Returns the exception for a pool that could not open its first connection. */
   static QuipuException ofPool(RuntimeException e, String where) {
     String what =
         e.getCause() instanceof SQLException why ? connecting(why, where) : ": " + e.getMessage();
-    return QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "PostgreSQL" + what, e);
+    return new NotAppliedException(Reason.UNAVAILABLE, "PostgreSQL" + what, e);
   }
 
   private static String connecting(SQLException e, String where) {

@@ -1,8 +1,6 @@
 package dev.quipu.postgresql;
 
-import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
-import dev.quipu.Reason;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
@@ -35,6 +33,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -208,19 +207,10 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   }
 
   @Override
-  public WriteResult write(Write write) {
-    return foldedOrAlone(List.of(write));
-  }
-
-  @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     if (token != null) {
       throw profile.lacks(Capability.TOKEN_BATCH);
     }
-    return foldedOrAlone(writes);
-  }
-
-  private WriteResult foldedOrAlone(List<Write> writes) {
     Optional<GroupCommit.Member> member = GroupCommit.Member.of(writes);
     return member.isPresent() ? groups.write(member.get()) : alone(writes);
   }
@@ -246,7 +236,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
         }
       }
     }
-    throw raced(writes.getFirst().key());
+    throw writes.getFirst().key().contended(RACES_MAX + " attempts");
   }
 
   private WriteResult writeOne(Write write) {
@@ -265,14 +255,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
         return new WriteResult.Applied(Optional.empty());
       }
     }
-    throw raced(write.key());
-  }
-
-  private static QuipuException raced(Key key) {
-    return new NotAppliedException(
-        Reason.THROTTLED,
-        "gave up after %d attempts: contention on %s/%s"
-            .formatted(RACES_MAX, key.partition(), key.sort()));
+    throw write.key().contended(RACES_MAX + " attempts");
   }
 
   private Optional<Item> execute(Key key, Sql sql) {
@@ -301,30 +284,17 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     @Override
     public GroupCommit.Stored add(
         Key key, List<Write.Put> markers, Function<Set<Key>, Optional<GroupCommit.Sum>> sum) {
-      try (PooledConnection borrowed = connections.borrowToWrite()) {
-        borrowed.begin();
-        GroupCommit.Stored stored;
-        try {
-          Set<Key> inserted = insert(borrowed.connection, markers);
-          Optional<GroupCommit.Sum> toAdd = sum.apply(inserted);
-          Optional<Item> after =
-              toAdd.isEmpty()
-                  ? Optional.empty()
-                  : execute(borrowed.connection, key, statements.add(key, toAdd.get()));
-          stored = new GroupCommit.Stored(inserted, after);
-        } catch (SQLException e) {
-          borrowed.rollBack();
-          throw Failures.beforeCommit(e);
-        }
-        if (stored.after().isPresent()) {
-          borrowed.commit();
-        } else {
-          borrowed.rollBack();
-        }
-        return stored;
-      } catch (SQLException e) {
-        throw Failures.ofWrite(e);
-      }
+      return inTransaction(
+          connection -> {
+            Set<Key> inserted = insert(connection, markers);
+            Optional<GroupCommit.Sum> toAdd = sum.apply(inserted);
+            Optional<Item> after =
+                toAdd.isEmpty()
+                    ? Optional.empty()
+                    : execute(connection, key, statements.add(key, toAdd.get()));
+            return new GroupCommit.Stored(inserted, after);
+          },
+          stored -> stored.after().isPresent());
     }
 
     @Override
@@ -350,21 +320,36 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
 
   /** Commits all statements if each returns a row, and returns the result; otherwise none. */
   private Optional<WriteResult.Applied> commit(List<Write> writes, Sql all, Write last) {
+    return inTransaction(
+        connection -> {
+          try (PreparedStatement statement = all.prepare(connection)) {
+            return eachBroughtARow(statement, writes, last);
+          }
+        },
+        Optional::isPresent);
+  }
+
+  private interface Work<T> {
+    T on(Connection connection) throws SQLException;
+  }
+
+  /** Makes a transaction, and commits it if its result is as wanted. */
+  private <T> T inTransaction(Work<T> work, Predicate<T> isWanted) {
     try (PooledConnection borrowed = connections.borrowToWrite()) {
       borrowed.begin();
-      Optional<WriteResult.Applied> applied;
-      try (PreparedStatement statement = all.prepare(borrowed.connection)) {
-        applied = eachBroughtARow(statement, writes, last);
+      T result;
+      try {
+        result = work.on(borrowed.connection);
       } catch (SQLException e) {
         borrowed.rollBack();
         throw Failures.beforeCommit(e);
       }
-      if (applied.isPresent()) {
+      if (isWanted.test(result)) {
         borrowed.commit();
       } else {
         borrowed.rollBack();
       }
-      return applied;
+      return result;
     } catch (SQLException e) {
       throw Failures.ofWrite(e);
     }

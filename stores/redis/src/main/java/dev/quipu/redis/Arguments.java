@@ -28,8 +28,10 @@ final class Arguments {
     list.add(argument);
   }
 
-  private void add(long argument) {
-    list.add(Long.toString(argument));
+  private void add(Object... texts) {
+    for (Object each : texts) {
+      list.add(each.toString());
+    }
   }
 
   void add(Write write) {
@@ -49,8 +51,7 @@ final class Arguments {
         }
       }
       case Write.Update update -> {
-        add("update");
-        add(update.changes().size());
+        add("update", update.changes().size());
         update.changes().forEach(this::add);
       }
       case Write.Delete delete -> add("delete");
@@ -63,17 +64,10 @@ final class Arguments {
 
   private void add(Field field) {
     switch (field) {
-      case Field.Number number -> {
-        add("n");
-        add(number.value());
-      }
-      case Field.Text text -> {
-        add("t");
-        add(text.value());
-      }
+      case Field.Number number -> add("n", number.value());
+      case Field.Text text -> add("t", text.value());
       case Field.Tokens tokens -> {
-        add("s");
-        add(tokens.values().size());
+        add("s", tokens.values().size());
         tokens.values().forEach(this::add);
       }
     }
@@ -81,26 +75,13 @@ final class Arguments {
 
   private void add(Change change) {
     switch (change) {
-      case Change.Add plus -> {
-        add("add");
-        add(plus.field());
-        add(plus.delta());
-      }
+      case Change.Add plus -> add("add", plus.field(), plus.delta());
       case Change.Put put -> {
-        add("put");
-        add(put.field());
+        add("put", put.field());
         add(put.value());
       }
-      case Change.AddToken token -> {
-        add("token");
-        add(token.field());
-        add(token.token());
-      }
-      case Change.DropToken drop -> {
-        add("drop");
-        add(drop.field());
-        add(drop.token());
-      }
+      case Change.AddToken token -> add("token", token.field(), token.token());
+      case Change.DropToken drop -> add("drop", drop.field(), drop.token());
     }
   }
 
@@ -117,31 +98,14 @@ final class Arguments {
   private void add(Condition condition) {
     switch (condition) {
       case Condition.Absent absent -> add("absent");
-      case Condition.VersionIs is -> {
-        add("version");
-        add(is.version().token());
-      }
+      case Condition.VersionIs is -> add("version", is.version().token());
       case Condition.FieldIs is -> {
-        add("is");
-        add(is.field());
+        add("is", is.field());
         add(is.value());
       }
-      case Condition.Within within -> {
-        add("within");
-        add(within.field());
-        add(within.min());
-        add(within.max());
-      }
-      case Condition.Lacks lacks -> {
-        add("lacks");
-        add(lacks.field());
-        add(lacks.token());
-      }
-      case Condition.FewerThan fewer -> {
-        add("fewer");
-        add(fewer.field());
-        add(fewer.count());
-      }
+      case Condition.Within within -> add("within", within.field(), within.min(), within.max());
+      case Condition.Lacks lacks -> add("lacks", lacks.field(), lacks.token());
+      case Condition.FewerThan fewer -> add("fewer", fewer.field(), fewer.count());
       case Condition.Always always -> throw new IllegalStateException("removed by flatten");
       case Condition.All all -> throw new IllegalStateException("removed by flatten");
     }

@@ -211,19 +211,10 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
   }
 
   @Override
-  public WriteResult write(Write write) {
-    return call(List.of(write));
-  }
-
-  @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     if (token != null) {
       throw profile.lacks(Capability.TOKEN_BATCH);
     }
-    return call(writes);
-  }
-
-  private WriteResult call(List<Write> writes) {
     List<String> keys = new ArrayList<>();
     Arguments arguments = new Arguments(KEEP_EXPIRED);
     arguments.add(tokens.next());

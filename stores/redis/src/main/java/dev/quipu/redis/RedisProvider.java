@@ -16,6 +16,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Opens {@code redis://} and {@code redis-cluster://}, and the same with TLS. */
@@ -64,13 +65,7 @@ public final class RedisProvider implements StoreProvider {
   private static StoreDriver openServer(StoreUri uri, String prefix) {
     RedisClient client = RedisClient.create(redisUri(uri, uri.host()));
     client.setOptions(options(ClientOptions.builder().autoReconnect(false), uri.timeout()));
-    try {
-      RedisConnection link = RedisConnection.to(client, where(uri), uri.timeout());
-      return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
-    } catch (RuntimeException e) {
-      shutdown(client);
-      throw e;
-    }
+    return open(uri, prefix, client, () -> RedisConnection.to(client, where(uri), uri.timeout()));
   }
 
   private static StoreDriver openCluster(StoreUri uri, String prefix) {
@@ -79,9 +74,13 @@ public final class RedisProvider implements StoreProvider {
         RedisClusterClient.create(uri.hosts().stream().map(host -> redisUri(uri, host)).toList());
     client.setOptions(
         (ClusterClientOptions) options(ClusterClientOptions.builder(), uri.timeout()));
+    return open(uri, prefix, client, () -> RedisConnection.to(client, where(uri), uri.timeout()));
+  }
+
+  private static StoreDriver open(
+      StoreUri uri, String prefix, AbstractRedisClient client, Supplier<RedisConnection> link) {
     try {
-      RedisConnection link = RedisConnection.to(client, where(uri), uri.timeout());
-      return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
+      return RedisDriver.open(link.get(), prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
       throw e;

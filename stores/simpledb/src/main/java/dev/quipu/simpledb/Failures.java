@@ -1,5 +1,6 @@
 package dev.quipu.simpledb;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -57,7 +58,7 @@ final class Failures {
               Reason.UNAVAILABLE; // the request is valid
           default -> e.status() == 403 ? Reason.DENIED : Reason.INVALID;
         };
-    return QuipuException.of(Outcome.NOT_APPLIED, reason, message, e);
+    return new NotAppliedException(reason, message, e);
   }
 
   private static QuipuException of(IOException e, String message, Outcome lost) {
@@ -84,6 +85,6 @@ final class Failures {
 
   /** Returns the exception for a call that never had a connection. */
   private static QuipuException notApplied(Reason reason, String message, IOException e) {
-    return QuipuException.of(Outcome.NOT_APPLIED, reason, message, e);
+    return new NotAppliedException(reason, message, e);
   }
 }

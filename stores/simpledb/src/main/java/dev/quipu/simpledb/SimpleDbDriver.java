@@ -1,9 +1,7 @@
 package dev.quipu.simpledb;
 
-import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
-import dev.quipu.Reason;
 import dev.quipu.store.Condition;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
@@ -179,10 +177,7 @@ public final class SimpleDbDriver implements ScanDriver {
         }
       }
     }
-    throw new NotAppliedException(
-        Reason.THROTTLED,
-        "gave up after %d attempts: contention on %s/%s"
-            .formatted(RACES_MAX, write.key().partition(), write.key().sort()));
+    throw write.key().contended(RACES_MAX + " attempts");
   }
 
   /** Sends a write; returns false if the condition does not hold. */

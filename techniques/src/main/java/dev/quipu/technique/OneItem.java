@@ -1,7 +1,9 @@
 package dev.quipu.technique;
 
+import dev.quipu.CounterPage;
 import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
+import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.SetResult;
 import dev.quipu.layer.Backoff;
@@ -10,44 +12,51 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.time.Randomness;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Sets and deletes the number of a counter, for techniques that keep it in one item.
+ * A technique that keeps the number of a counter in one item: reads, lists, sets and deletes it.
  *
- * <p>Each write replaces the item that was read, and leaves a tag of its own in it: after a lost
- * reply the tag shows whether it was applied, unless another set or delete followed. All other
+ * <p>Each set or delete replaces the item that was read, and leaves a tag of its own in it: after a
+ * lost reply the tag shows whether it was applied, unless another set or delete followed. All other
  * fields stay. A deleted counter keeps its item without the number, so that a delayed write cannot
  * bring it back.
  */
-final class NumberWrites {
+abstract class OneItem implements Technique {
   private static final String TAG = "set";
   private static final int ROUNDS_MAX = 200;
 
-  private final Store store;
-  private final CounterItems items;
-  private final RandomGenerator random;
+  final Store store;
+  final CounterItems items;
+  final RandomGenerator random;
 
-  NumberWrites(Store store, CounterItems items) {
-    this(store, items, Randomness.secure());
-  }
-
-  NumberWrites(Store store, CounterItems items, RandomGenerator random) {
+  /** Throws if the technique does not work on {@code store}. */
+  OneItem(TechniqueSpec spec, Store store, RandomGenerator random) {
+    spec.requireWorksOn(store.profile());
     this.store = store;
-    this.items = items;
+    this.items = new CounterItems(store);
     this.random = random;
   }
 
-  /** Sets the number; see {@link dev.quipu.Counters#set}. */
-  SetResult set(String counter, long value, OptionalLong ifValue) {
+  @Override
+  public Optional<Reading> read(String counter) {
+    return items.read(counter);
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(prefix, after, limit);
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
     OptionalLong next = OptionalLong.of(value);
     return ifValue.isPresent()
         ? replace(counter, next, ifValue)
@@ -55,8 +64,8 @@ final class NumberWrites {
             store, "set of " + counter, () -> replace(counter, next, OptionalLong.empty()));
   }
 
-  /** Removes the number; see {@link dev.quipu.Counters#delete}. */
-  void delete(String counter) {
+  @Override
+  public void delete(String counter) {
     IdempotentRetry.result(
         store,
         "deletion of " + counter,
@@ -66,22 +75,34 @@ final class NumberWrites {
   private SetResult replace(String counter, OptionalLong next, OptionalLong ifValue) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     Key key = CounterItems.valueKey(counter);
-    for (int round = 0; round < ROUNDS_MAX; round++) {
-      Optional<Item> found = store.get(key, Consistency.STRONG);
-      OptionalLong value = CounterItems.number(found);
-      if (ifValue.isPresent() && value.orElse(0) != ifValue.getAsLong()) {
-        return new SetResult.Mismatch(value);
+    return untilStored(
+        counter,
+        () -> {
+          Optional<Item> found = store.get(key);
+          OptionalLong value = CounterItems.number(found);
+          if (ifValue.isPresent() && value.orElse(0) != ifValue.getAsLong()) {
+            return Optional.of(new SetResult.Mismatch(value));
+          }
+          if (next.isEmpty() && value.isEmpty()) {
+            return Optional.of(new SetResult.Done(0)); // already deleted
+          }
+          if (next.isPresent()) {
+            items.enlist(counter);
+          }
+          return put(key, found, next) == ConditionalPut.Result.STORED
+              ? Optional.of(new SetResult.Done(next.orElse(0)))
+              : Optional.empty();
+        });
+  }
+
+  /** Makes rounds until one has a result, with a pause after each that another writer overtook. */
+  final <T> T untilStored(String counter, Supplier<Optional<T>> round) {
+    for (int done = 0; done < ROUNDS_MAX; done++) {
+      Optional<T> result = round.get();
+      if (result.isPresent()) {
+        return result.get();
       }
-      if (next.isEmpty() && value.isEmpty()) {
-        return new SetResult.Done(0); // already deleted
-      }
-      if (next.isPresent()) {
-        items.enlist(counter);
-      }
-      if (put(key, found, next) == ConditionalPut.Result.STORED) {
-        return new SetResult.Done(next.orElse(0));
-      }
-      Backoff.pause(store.clock(), random, round);
+      Backoff.pause(store.clock(), random, done);
     }
     throw new NotAppliedException(
         Reason.THROTTLED,

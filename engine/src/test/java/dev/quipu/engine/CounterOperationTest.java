@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Counters that are set and deleted, beside texts and expiries, and over a restart. */
-final class SetOperationTest {
+final class CounterOperationTest {
   private static final byte[] TEXT = "text".getBytes(StandardCharsets.UTF_8);
 
   @TempDir Path directory;
