@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -86,16 +87,12 @@ public final class Main {
   private static String table(Collection<RunResult> results) throws IOException {
     Map<String, Map<String, Double>> rows = new LinkedHashMap<>();
     for (RunResult result : results) {
-      String inFlight = result.getParams().getParam("inFlight");
+      BenchmarkParams params = result.getParams();
+      String inFlight = params.getParam("inFlight");
       String row =
-          "| %s | %s | %s |"
-              .formatted(
-                  result.getParams().getParam("kind"),
-                  result.getParams().getParam("keys"),
-                  inFlight);
+          "| %s | %s | %s |".formatted(params.getParam("kind"), params.getParam("keys"), inFlight);
       double adds = result.getPrimaryResult().getScore() * Integer.parseInt(inFlight);
-      rows.computeIfAbsent(row, key -> new LinkedHashMap<>())
-          .put(result.getParams().getParam("target"), adds);
+      rows.computeIfAbsent(row, key -> new LinkedHashMap<>()).put(params.getParam("target"), adds);
     }
     StringBuilder table = new StringBuilder(head());
     rows.forEach((row, targets) -> {

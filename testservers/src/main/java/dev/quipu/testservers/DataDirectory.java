@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Data directories of test servers. */
-final class DataDirectory {
+public final class DataDirectory {
   private DataDirectory() {}
 
   static Path make(String prefix) {
@@ -20,7 +20,8 @@ final class DataDirectory {
     }
   }
 
-  static void delete(Path directory) {
+  /** Deletes a directory with all its files. */
+  public static void delete(Path directory) {
     try (Stream<Path> found = Files.walk(directory)) {
       List<Path> deepestFirst = found.sorted(Comparator.reverseOrder()).toList();
       for (Path each : deepestFirst) {

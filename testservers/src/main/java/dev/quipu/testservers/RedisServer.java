@@ -32,7 +32,7 @@ public final class RedisServer implements AutoCloseable {
 
   /** Starts a server that syncs its log before it replies. */
   public static RedisServer startDurable() {
-    return start("--appendonly", "yes", "--appendfsync", "always");
+    return startDurableAt(ServerProcess.freePort());
   }
 
   /** Starts a server on a fixed port that syncs its log before it replies. */

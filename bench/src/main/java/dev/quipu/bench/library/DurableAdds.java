@@ -3,11 +3,11 @@ package dev.quipu.bench.library;
 import dev.quipu.Add;
 import dev.quipu.Bounds;
 import dev.quipu.RequestId;
+import dev.quipu.testservers.DataDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -43,7 +43,7 @@ public class DurableAdds {
   public String target = "engine";
 
   private Path directory = Path.of("");
-  private Target counting = new NoTarget();
+  private Target counting = adds -> 0; // until one is opened
   private String[] names = {};
   private long sequence;
 
@@ -63,13 +63,9 @@ public class DurableAdds {
 
   /** Closes the target and removes the directory. */
   @TearDown(Level.Trial)
-  public void close() throws Exception {
+  public void close() {
     counting.close();
-    try (var files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
-    }
+    DataDirectory.delete(directory);
   }
 
   /** Adds one group. */
@@ -93,16 +89,5 @@ public class DurableAdds {
       throw new IOException("only " + applied + " of " + inFlight + " were applied");
     }
     return applied;
-  }
-
-  /** Placeholder until a target is opened. */
-  private static final class NoTarget implements Target {
-    @Override
-    public int addAll(List<Add> adds) {
-      return 0;
-    }
-
-    @Override
-    public void close() {}
   }
 }

@@ -32,23 +32,12 @@ import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
  * Compares the consumer on the engine with a loop that only receives and deletes by the same
  * client: they take turns to drain a queue of the same length.
  */
-public final class IngestOverhead {
+public record IngestOverhead(SqsClient client, URI queue, int pollers) {
   private static final int TURNS = 7; // after a warm-up
   private static final int MESSAGES = 20_000;
   private static final List<Integer> POLLERS = List.of(1, 4);
   private static final int SENDERS = 4;
   private static final Duration HIDDEN = Duration.ofSeconds(5);
-
-  private final SqsClient client;
-  private final URI queue;
-
-  private final int pollers;
-
-  private IngestOverhead(SqsClient client, URI queue, int pollers) {
-    this.client = client;
-    this.queue = queue;
-    this.pollers = pollers;
-  }
 
   /** Returns the rows of the table. */
   public static String measure() throws Exception {
@@ -85,17 +74,11 @@ public final class IngestOverhead {
         Locale.ROOT,
         "| %d | %,.0f | %,.0f | %.2f | %.2f to %.2f |%n",
         pollers,
-        median(counted),
-        median(bare),
-        median(ratios),
+        StoreOverhead.median(counted),
+        StoreOverhead.median(bare),
+        StoreOverhead.median(ratios),
         ratios.getFirst(),
         ratios.getLast());
-  }
-
-  /** Returns the median; sorts the values. */
-  private static double median(List<Double> values) {
-    values.sort(null);
-    return values.get(values.size() / 2);
   }
 
   private double consumer(ViewCounter views, int turn) throws Exception {

@@ -99,15 +99,11 @@ public final class SequenceNumbers {
         Locale.ROOT,
         "| %d | %,.0f | %,.0f | %,.0f | %.1f | %.1f |%n",
         clients,
-        median(onEngine),
-        median(onPostgres),
-        median(byRow),
-        median(onEngine) / median(byRow),
-        median(onPostgres) / median(byRow));
-  }
-
-  private static double median(List<Double> values) {
-    return values.stream().sorted().skip(values.size() / 2).findFirst().orElseThrow();
+        StoreOverhead.median(onEngine),
+        StoreOverhead.median(onPostgres),
+        StoreOverhead.median(byRow),
+        StoreOverhead.median(onEngine) / StoreOverhead.median(byRow),
+        StoreOverhead.median(onPostgres) / StoreOverhead.median(byRow));
   }
 
   /** Returns numbers per second. */

@@ -125,7 +125,8 @@ public final class StoreOverhead {
     table.append(row);
   }
 
-  private static double median(List<Double> values) {
+  /** Returns the median; sorts the values. */
+  static double median(List<Double> values) {
     values.sort(null);
     return values.get(values.size() / 2);
   }

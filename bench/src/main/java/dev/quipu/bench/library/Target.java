@@ -9,5 +9,5 @@ public interface Target extends AutoCloseable {
   int addAll(List<Add> adds) throws Exception;
 
   @Override
-  void close();
+  default void close() {}
 }

@@ -2,9 +2,9 @@ package dev.quipu.bench.ports;
 
 import dev.quipu.Add;
 import dev.quipu.bench.ports.subject.Processes;
-import dev.quipu.bench.ports.subject.QuipuServer;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.testservers.DataDirectory;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -71,7 +71,7 @@ final class Memory {
       double bytes = (heap() - before) / (double) count;
       System.out.printf(Locale.ROOT, "%.0f%n", bytes);
     } finally {
-      QuipuServer.delete(directory);
+      DataDirectory.delete(directory);
     }
   }
 

@@ -67,7 +67,7 @@ public final class Ports {
 
   private void head(String machine) throws IOException {
     String cores =
-        servers.isPinned()
+        servers.pinned
             ? """
             Servers are pinned to one core and the generator to the other, which limits servers
             that would use more cores.\
@@ -136,19 +136,18 @@ public final class Ports {
     for (AddKind kind : List.of(AddKind.PLAIN, AddKind.ONCE)) {
       List<Comparison> comparisons = kind == AddKind.PLAIN ? plain : once;
       for (int pipeline : List.of(1, 16, 128)) {
-        List<Subject> subjects = new ArrayList<>(List.of(servers.quipu(), servers.redisAlways()));
+        List<Subject> subjects = new ArrayList<>(List.of(servers.quipu, servers.redisAlways));
         if (pipeline == 1) {
-          subjects.add(servers.postgres());
+          subjects.add(servers.postgres);
         }
         if (pipeline != 16) {
-          subjects.add(servers.rocks());
+          subjects.add(servers.rocks);
         }
         comparisons.add(comparison(new Workload(kind, Workload.KEYS_MAX, pipeline), subjects));
         if (kind == AddKind.PLAIN && RedisBenchmark.isThere()) {
           // Here, so that both run in the same state of the machine.
           byRedisBenchmark.append(
-              RedisBenchmark.row(
-                  comparisons.getLast(), servers.quipu(), servers.redisAlways(), time));
+              RedisBenchmark.row(comparisons.getLast(), servers.quipu, servers.redisAlways, time));
         }
         if (pipeline != 16) {
           comparison(new Workload(kind, 1, pipeline), subjects);
@@ -157,8 +156,7 @@ public final class Ports {
     }
     for (int keys : List.of(Workload.KEYS_MAX, 1)) {
       comparison(
-          new Workload(AddKind.BOUNDED, keys, 128),
-          List.of(servers.quipu(), servers.redisAlways()));
+          new Workload(AddKind.BOUNDED, keys, 128), List.of(servers.quipu, servers.redisAlways));
     }
   }
 
@@ -171,7 +169,7 @@ public final class Ports {
         Redis with `appendfsync everysec`. The name of Quipu states its durability.
         """);
     page.append(COLUMNS);
-    List<Subject> subjects = List.of(servers.quipuEverySecond(), servers.redisEverySecond());
+    List<Subject> subjects = List.of(servers.quipuEverySecond, servers.redisEverySecond);
     comparison(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 1), subjects);
     comparison(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 128), subjects);
     comparison(new Workload(AddKind.ONCE, Workload.KEYS_MAX, 128), subjects);
@@ -186,7 +184,7 @@ public final class Ports {
         """);
     page.append(COLUMNS);
     List<List<Subject>> pairs =
-        List.of(List.of(servers.quipuMemory(), servers.redisMemory()), servers.memcacheds());
+        List.of(List.of(servers.quipuMemory, servers.redisMemory), servers.memcacheds());
     for (List<Subject> pair : pairs) {
       if (!pair.isEmpty()) {
         for (int pipeline : List.of(1, 16, 128)) {
@@ -224,12 +222,12 @@ public final class Ports {
     for (Comparison comparison : List.of(plain.getFirst(), once.getFirst())) {
       double quipu = comparison.perSecond(0) * OPEN_SHARE;
       double redis = comparison.perSecond(1) * OPEN_SHARE;
-      latency(comparison.workload(), servers.quipu(), quipu);
-      latency(comparison.workload(), servers.redisAlways(), redis);
+      latency(comparison.workload(), servers.quipu, quipu);
+      latency(comparison.workload(), servers.redisAlways, redis);
       if (quipu > redis) {
-        latency(comparison.workload(), servers.quipu(), redis);
+        latency(comparison.workload(), servers.quipu, redis);
       } else {
-        latency(comparison.workload(), servers.redisAlways(), quipu);
+        latency(comparison.workload(), servers.redisAlways, quipu);
       }
     }
   }

@@ -27,19 +27,19 @@ import java.util.Set;
 final class Servers implements AutoCloseable {
   private final Deque<Closeable> running = new ArrayDeque<>();
   private final RequestNumbers numbers = new RequestNumbers();
-  private final boolean pinned = Processes.canPin();
-  private final WireSubject quipu;
-  private final WireSubject quipuEverySecond;
-  private final WireSubject quipuMemory;
+  final boolean pinned = Processes.canPin();
+  final WireSubject quipu;
+  final WireSubject quipuEverySecond;
+  final WireSubject quipuMemory;
   private final Optional<WireSubject> quipuMemcached;
   private final Optional<WireSubject> quipuMeta;
-  private final WireSubject redisAlways;
-  private final WireSubject redisEverySecond;
-  private final WireSubject redisMemory;
+  final WireSubject redisAlways;
+  final WireSubject redisEverySecond;
+  final WireSubject redisMemory;
   private final Optional<WireSubject> memcached;
   private final Optional<WireSubject> memcachedMeta;
-  private final PostgresSubject postgres;
-  private final RocksSubject rocks;
+  final PostgresSubject postgres;
+  final RocksSubject rocks;
 
   Servers() throws Exception {
     try {
@@ -125,45 +125,9 @@ final class Servers implements AutoCloseable {
     }
   }
 
-  boolean isPinned() {
-    return pinned;
-  }
-
   /** Returns Quipu's servers, each once. */
   Set<WireSubject> quipus() {
     return new LinkedHashSet<>(List.of(quipu, quipuEverySecond, quipuMemory));
-  }
-
-  WireSubject quipu() {
-    return quipu;
-  }
-
-  WireSubject quipuEverySecond() {
-    return quipuEverySecond;
-  }
-
-  WireSubject quipuMemory() {
-    return quipuMemory;
-  }
-
-  WireSubject redisAlways() {
-    return redisAlways;
-  }
-
-  WireSubject redisEverySecond() {
-    return redisEverySecond;
-  }
-
-  WireSubject redisMemory() {
-    return redisMemory;
-  }
-
-  PostgresSubject postgres() {
-    return postgres;
-  }
-
-  RocksSubject rocks() {
-    return rocks;
   }
 
   /** Returns Quipu by memcached, or by Redis without that option; and memcached, if installed. */

@@ -10,6 +10,7 @@ import dev.quipu.bench.ports.subject.QuipuServer;
 import dev.quipu.bench.ports.subject.WrongCountException;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.testservers.DataDirectory;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -123,7 +124,7 @@ public final class Sizes {
       add(engine, MILLION, adds);
       return (engine.statistics().logBytes() - before) / (double) MILLION;
     } finally {
-      QuipuServer.delete(directory);
+      DataDirectory.delete(directory);
     }
   }
 
@@ -187,8 +188,8 @@ public final class Sizes {
         return seconds;
       }
     } finally {
-      QuipuServer.delete(directory);
-      QuipuServer.delete(copy);
+      DataDirectory.delete(directory);
+      DataDirectory.delete(copy);
     }
   }
 
@@ -244,15 +245,11 @@ public final class Sizes {
       long start = clock.nanoTime();
       long added = timed(engine, adds, TURN);
       double seconds = (clock.nanoTime() - start) / 1e9;
-      long bytes = engine.statistics().logBytes() - before;
+      double bytes = engine.statistics().logBytes() - before;
       return String.format(
-          Locale.ROOT,
-          "| %,d | %,.0f | %.1f |%n",
-          counters,
-          added / seconds,
-          bytes / (double) added);
+          Locale.ROOT, "| %,d | %,.0f | %.1f |%n", counters, added / seconds, bytes / added);
     } finally {
-      QuipuServer.delete(directory);
+      DataDirectory.delete(directory);
     }
   }
 

@@ -3,9 +3,8 @@ package dev.quipu.server.cli;
 import dev.quipu.Bounds;
 import dev.quipu.engine.Engine;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.server.cli.output.ExitCode;
-import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.simulation.advisor.Advice;
 import dev.quipu.simulation.advisor.Advisor;
 import dev.quipu.simulation.advisor.Prices;
@@ -27,14 +26,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** Finds the technique for a workload. */
 @Command(
@@ -51,40 +46,26 @@ import picocli.CommandLine.Spec;
       "  quipu advise --store dynamodb --rate 2000 --keys 1 --floor 0 --retry-window 24h",
       "  quipu advise --ask"
     })
-final class AdviseCommand implements Callable<Integer> {
-  @Spec
-  @SuppressWarnings("NullAway.Init") // picocli sets it
-  private CommandSpec command;
-
-  @Mixin private Output output = new Output();
-
+final class AdviseCommand extends ResultCommand {
   @Option(names = "--ask", description = "Prompt for all options that are missing.")
   private boolean prompts;
 
   @Option(
       names = "--store",
       paramLabel = "NAME",
-      defaultValue = "engine",
       description =
           "The store: memory, engine, dynamodb, redis, postgresql or memcached"
               + " (default ${DEFAULT-VALUE}).")
   private String store = "engine";
 
-  @Option(
-      names = "--rate",
-      defaultValue = "100",
-      description = "Adds per second, all counters (default ${DEFAULT-VALUE}).")
-  private double rate;
+  @Option(names = "--rate", description = "Adds per second, all counters (default 100).")
+  private double rate = 100;
 
-  @Option(
-      names = "--keys",
-      defaultValue = "1000",
-      description = "Number of counters (default ${DEFAULT-VALUE}).")
-  private long keys;
+  @Option(names = "--keys", description = "Number of counters (default ${DEFAULT-VALUE}).")
+  private long keys = 1000;
 
   @Option(
       names = "--hot",
-      defaultValue = "0",
       description = "Share of the adds that go to the hottest counter, 0 to 1 (default 0).")
   private double hot;
 
@@ -97,54 +78,40 @@ final class AdviseCommand implements Callable<Integer> {
   @Option(
       names = "--retry-window",
       paramLabel = "TIME",
-      defaultValue = "0s",
-      converter = DurationConverter.class,
       description = "Maximum time until a process or queue retries a request (default 0s: never).")
   private Duration retryWindow = Duration.ZERO;
 
-  @Option(
-      names = "--reads",
-      defaultValue = "100",
-      description = "Reads per second, all counters (default ${DEFAULT-VALUE}).")
-  private double reads;
+  @Option(names = "--reads", description = "Reads per second, all counters (default 100).")
+  private double reads = 100;
 
   @Option(
       names = "--staleness",
       paramLabel = "TIME",
-      defaultValue = "0s",
-      converter = DurationConverter.class,
       description = "Maximum acceptable age of a value that is read (default 0s).")
   private Duration staleness = Duration.ZERO;
 
-  @Option(
-      names = "--regions",
-      defaultValue = "1",
-      description = "Number of regions that write (default 1).")
-  private int regions;
+  @Option(names = "--regions", description = "Number of regions that write (default 1).")
+  private int regions = 1;
 
   @Option(
       names = "--adds-per-counter",
       paramLabel = "N",
-      defaultValue = "0",
       description = "Maximum number of adds to one counter over its lifetime (default 0: unknown).")
   private long addsPerCounter;
 
   @Option(
       names = "--fault-rate",
-      defaultValue = "0.001",
       description = "Share of the calls to the store that fail, 0 to 1 (default ${DEFAULT-VALUE}).")
-  private double faultRate;
+  private double faultRate = 0.001;
 
   @Option(
       names = "--drift",
-      defaultValue = "0",
       description = "Maximum acceptable error of a counter, per add (default 0: exact).")
   private double drift;
 
   @Option(
       names = "--latency",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description = "Latency of one call to the store (default: typical of the store).")
   private @Nullable Duration latency;
 

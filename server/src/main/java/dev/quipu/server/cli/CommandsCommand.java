@@ -1,7 +1,7 @@
 package dev.quipu.server.cli;
 
 import dev.quipu.server.cli.output.ExitCode;
-import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.memcache.MemcacheServer;
 import dev.quipu.server.net.CommandHelp;
@@ -10,10 +10,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code quipu commands}. */
@@ -21,9 +19,7 @@ import picocli.CommandLine.Parameters;
     name = "commands",
     description = "List the commands of the HTTP, Redis and memcached ports of a server.",
     footer = {"", "Examples:", "  quipu commands redis", "  quipu commands memcached --json"})
-final class CommandsCommand implements Callable<Integer> {
-  @Mixin private Output output = new Output();
-
+final class CommandsCommand extends ResultCommand {
   @Parameters(
       paramLabel = "PORT",
       arity = "0..1",

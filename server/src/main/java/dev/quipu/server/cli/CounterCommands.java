@@ -4,6 +4,7 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
+import dev.quipu.Counters;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
@@ -12,6 +13,7 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.presence.Online;
 import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.Target;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
@@ -21,11 +23,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -42,10 +43,7 @@ final class CounterCommands {
         "  quipu add likes 1",
         "  quipu add stock -2 --floor 0 --id order-981"
       })
-  static final class AddCommand implements Callable<Integer> {
-    @Mixin private Target target = new Target();
-    @Mixin private Output output = new Output();
-
+  static final class AddCommand extends AccessCommand {
     @Parameters(paramLabel = "NAME", description = "The counter.")
     private String name = "";
 
@@ -87,7 +85,7 @@ final class CounterCommands {
     }
 
     private AddResult repeated(Access access, Add add) {
-      return target.attempts().repeat(() -> access.add(add));
+      return target.attempts().repeat(() -> access.counters().add(add));
     }
 
     /**
@@ -99,7 +97,7 @@ final class CounterCommands {
         return repeated(access, add);
       } catch (IllegalArgumentException | UnsupportedOperationException e) {
         Add bare = new Add(add.counter(), add.delta(), add.bounds(), null);
-        AddResult result = access.add(bare);
+        AddResult result = access.counters().add(bare);
         if (verbose) {
           output.note("the request was sent without an id: " + e.getMessage());
         }
@@ -160,10 +158,7 @@ final class CounterCommands {
         "  quipu get likes",
         "  quipu get likes shares views"
       })
-  static final class GetCommand implements Callable<Integer> {
-    @Mixin private Target target = new Target();
-    @Mixin private Output output = new Output();
-
+  static final class GetCommand extends AccessCommand {
     @Parameters(paramLabel = "NAME", arity = "1..*", description = "The counters.")
     private List<String> names = List.of();
 
@@ -175,7 +170,9 @@ final class CounterCommands {
           List<String> page =
               names.subList(from, Math.min(names.size(), from + Limits.PAGE_COUNTERS_MAX));
           List<Optional<Reading>> readings =
-              names.size() == 1 ? List.of(access.read(names.getFirst())) : access.readAll(page);
+              names.size() == 1
+                  ? List.of(access.counters().read(names.getFirst()))
+                  : access.counters().readAll(page);
           for (int i = 0; i < page.size(); i++) {
             areAllFound &= print(page.get(i), readings.get(i));
           }
@@ -209,10 +206,7 @@ final class CounterCommands {
   }
 
   @Command(name = "list", description = "Print counters ordered by name.")
-  static final class ListCommand implements Callable<Integer> {
-    @Mixin private Target target = new Target();
-    @Mixin private Output output = new Output();
-
+  static final class ListCommand extends AccessCommand {
     @Parameters(
         paramLabel = "PREFIX",
         arity = "0..1",
@@ -229,32 +223,35 @@ final class CounterCommands {
       if (limit < 0) {
         throw new IllegalArgumentException("--limit is %d; the minimum is 0".formatted(limit));
       }
-      long left = limit;
-      try (Access access = target.openToRead()) {
-        String after = "";
-        while (left > 0) {
-          int size = (int) Math.min(left, Limits.PAGE_COUNTERS_MAX);
-          CounterPage page = access.list(prefix, after, size);
-          for (CounterPage.Entry each : page.counters()) {
-            output.print(
-                each.reading().value() + "\t" + each.name(), members(each.name(), each.reading()));
-          }
-          left -= page.counters().size();
-          if (page.resumeAfter().isEmpty()) {
-            break;
-          }
-          after = page.resumeAfter().get();
-        }
-      }
-      return ExitCode.OK;
+      return forEach(
+          target,
+          prefix,
+          limit,
+          each ->
+              output.print(
+                  each.reading().value() + "\t" + each.name(),
+                  members(each.name(), each.reading())));
     }
   }
 
-  @Command(name = "outcome", description = "Show the outcome of a request.")
-  static final class OutcomeCommand implements Callable<Integer> {
-    @Mixin private Target target = new Target();
-    @Mixin private Output output = new Output();
+  private static int forEach(
+      Target target, String prefix, long limit, Consumer<CounterPage.Entry> action) {
+    long left = limit;
+    try (Access access = target.openToRead()) {
+      Optional<String> after = Optional.of("");
+      while (left > 0 && after.isPresent()) {
+        int size = (int) Math.min(left, Limits.PAGE_COUNTERS_MAX);
+        CounterPage page = access.counters().list(prefix, after.get(), size);
+        page.counters().forEach(action);
+        left -= page.counters().size();
+        after = page.resumeAfter();
+      }
+    }
+    return ExitCode.OK;
+  }
 
+  @Command(name = "outcome", description = "Show the outcome of a request.")
+  static final class OutcomeCommand extends AccessCommand {
     @Parameters(paramLabel = "NAME", description = "The counter.")
     private String name = "";
 
@@ -270,7 +267,13 @@ final class CounterCommands {
     public Integer call() {
       RequestId request = RequestId.of(id);
       try (Access access = target.openToRead()) {
-        switch (target.attempts().repeat(() -> access.outcome(name, request, cancel))) {
+        Counters counters = access.counters();
+        RequestOutcome outcome =
+            target
+                .attempts()
+                .repeat(() ->
+                    cancel ? counters.cancel(name, request) : counters.outcome(name, request));
+        switch (outcome) {
           case RequestOutcome.Applied applied ->
               output.print(
                   "applied " + applied.added(),
@@ -289,27 +292,17 @@ final class CounterCommands {
       name = "export",
       description = "Print all counters as NDJSON, the input of import.",
       footer = {"", "Views are not exported: import their log again."})
-  static final class ExportCommand implements Callable<Integer> {
-    @Mixin private Target target = new Target();
-    @Mixin private Output output = new Output();
-
+  static final class ExportCommand extends AccessCommand {
     @Override
     public Integer call() {
-      try (Access access = target.openToRead()) {
-        String after = "";
-        while (true) {
-          CounterPage page = access.list("", after, Limits.PAGE_COUNTERS_MAX);
-          for (CounterPage.Entry each : page.counters()) {
-            output.printJson(
-                Output.members(
-                    "name", each.name(), "value", Long.toString(each.reading().value())));
-          }
-          if (page.resumeAfter().isEmpty()) {
-            return ExitCode.OK;
-          }
-          after = page.resumeAfter().get();
-        }
-      }
+      return forEach(
+          target,
+          "",
+          Long.MAX_VALUE,
+          each ->
+              output.printJson(
+                  Output.members(
+                      "name", each.name(), "value", Long.toString(each.reading().value()))));
     }
   }
 
@@ -317,10 +310,7 @@ final class CounterCommands {
       name = "online",
       description = "Print the number of clients online in a room.",
       footer = {"", "Examples:", "  quipu online lobby --seen ann", "  quipu online lobby"})
-  static final class OnlineCommand implements Callable<Integer> {
-    @Mixin private Target target = new Target();
-    @Mixin private Output output = new Output();
-
+  static final class OnlineCommand extends AccessCommand {
     @Parameters(paramLabel = "ROOM", description = "The room.")
     private String room = "";
 

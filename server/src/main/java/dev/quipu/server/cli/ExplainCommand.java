@@ -6,17 +6,15 @@ import dev.quipu.hits.VersionTrees;
 import dev.quipu.layer.Store;
 import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.output.ExitCode;
-import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.server.cli.output.TreePicture;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -38,9 +36,7 @@ import picocli.CommandLine.Parameters;
       "Example:",
       "  quipu explain page --store simpledb://us-east-1/counters --svg page.svg"
     })
-final class ExplainCommand implements Callable<Integer> {
-  @Mixin private Output output = new Output();
-
+final class ExplainCommand extends ResultCommand {
   @Parameters(paramLabel = "KEY", description = "The counter.")
   private String counter = "";
 

@@ -6,13 +6,12 @@ import dev.quipu.ItemResult;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.server.cli.access.Access;
-import dev.quipu.server.cli.access.Target;
+import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.input.BoundedLines;
 import dev.quipu.server.cli.input.CombinedLog;
 import dev.quipu.server.cli.input.CounterLine;
 import dev.quipu.server.cli.input.Stopping;
 import dev.quipu.server.cli.output.ExitCode;
-import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.Terminal;
 import dev.quipu.view.ViewEvent;
 import java.io.BufferedReader;
@@ -29,14 +28,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.zip.GZIPInputStream;
+import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
@@ -58,7 +56,7 @@ import picocli.CommandLine.TypeConversionException;
       "Example:",
       "  quipu import --data quipu-data --format combined-log access.log"
     })
-final class ImportCommand implements Callable<Integer> {
+final class ImportCommand extends AccessCommand {
   private static final int BATCH = 512;
   private static final int REPORTED_MAX = 10;
 
@@ -67,9 +65,6 @@ final class ImportCommand implements Callable<Integer> {
     COMBINED_LOG,
     NDJSON
   }
-
-  @Mixin private Target target = new Target();
-  @Mixin private Output output = new Output();
 
   @Option(
       names = "--format",
@@ -201,7 +196,7 @@ final class ImportCommand implements Callable<Integer> {
 
   /** Adds the rest of the batch; throws if some adds must be repeated. */
   private List<ItemResult> addAll(Access access) {
-    List<ItemResult> results = access.addAll(adds);
+    List<ItemResult> results = access.counters().addAll(adds);
     List<Add> left = new ArrayList<>();
     List<Long> leftLines = new ArrayList<>();
     QuipuException why = null;
@@ -255,7 +250,7 @@ final class ImportCommand implements Callable<Integer> {
       builder.setStyle(ProgressBarStyle.UNICODE_BLOCK);
     }
     if (!Terminal.isStandardError()) {
-      builder.setConsumer(new Terminal.Nowhere());
+      builder.setConsumer(new DelegatingProgressBarConsumer(rendered -> {}, 80));
     }
     return builder.build();
   }

@@ -5,15 +5,13 @@ import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.server.cli.access.Access;
-import dev.quipu.server.cli.access.Target;
+import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -32,10 +30,7 @@ import picocli.CommandLine.Parameters;
       "Example:",
       "  quipu next invoices/2027 --payload order-981 --id order-981"
     })
-final class NextCommand implements Callable<Integer> {
-  @Mixin private Target target = new Target();
-  @Mixin private Output output = new Output();
-
+final class NextCommand extends AccessCommand {
   @Parameters(paramLabel = "SERIES", description = "The series.")
   private String series = "";
 

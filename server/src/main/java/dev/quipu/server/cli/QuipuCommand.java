@@ -8,7 +8,9 @@ import dev.quipu.engine.Engine;
 import dev.quipu.server.cli.access.Environment;
 import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.access.Target;
+import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.Version;
 import dev.quipu.server.cli.serve.IngestCommand;
 import dev.quipu.server.cli.serve.ServeCommand;
@@ -18,10 +20,10 @@ import dev.quipu.server.cli.store.RepairCommand;
 import dev.quipu.server.cli.store.StoreCommands;
 import dev.quipu.time.Clock;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -82,17 +84,9 @@ import picocli.CommandLine.TypeConversionException;
       "",
       "Completion for bash and zsh: source <(quipu completion bash)"
     })
-public final class QuipuCommand implements Environment {
+public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) implements Environment {
   /** When the process started: this class is loaded first. */
   private static final long STARTED_NANOS = Clock.system().nanoTime();
-
-  private final Function<Path, Quipu> directories;
-  private final Clock clock;
-
-  private QuipuCommand(Function<Path, Quipu> directories, Clock clock) {
-    this.directories = directories;
-    this.clock = clock;
-  }
 
   /** Returns the command line. */
   public static CommandLine commandLine() {
@@ -114,12 +108,12 @@ public final class QuipuCommand implements Environment {
     line.registerConverter(Long.class, QuipuCommand::number);
     line.registerConverter(Long.TYPE, QuipuCommand::number);
     line.registerConverter(URI.class, Target::url);
+    line.registerConverter(Duration.class, new DurationConverter());
     CommandLine.IParameterExceptionHandler usual = line.getParameterExceptionHandler();
     line.setParameterExceptionHandler((failure, arguments) ->
         isValue(failure) ? explain(failure) : usual.handleParseException(failure, arguments));
     line.setExecutionExceptionHandler((failure, command, parsed) -> {
-      command.getErr().println("quipu: " + message(failure));
-      command.getErr().flush();
+      Output.note(command, "quipu: " + message(failure));
       return exitCode(failure);
     });
     return line;
@@ -142,21 +136,14 @@ public final class QuipuCommand implements Environment {
   /** Prints the error without the usage, which would hide it. */
   private static int explain(ParameterException failure) {
     CommandLine command = failure.getCommandLine();
-    PrintWriter err = command.getErr();
-    err.println("quipu: " + failure.getMessage());
-    err.printf("Try: %s --help%n", command.getCommandSpec().qualifiedName());
-    err.flush();
+    Output.note(command, "quipu: " + failure.getMessage());
+    Output.note(command, "Try: %s --help".formatted(command.getCommandSpec().qualifiedName()));
     return ExitCode.USAGE;
   }
 
   @Override
   public Quipu open(Path directory) {
     return directories.apply(directory);
-  }
-
-  @Override
-  public Clock clock() {
-    return clock;
   }
 
   @Override

@@ -2,9 +2,9 @@ package dev.quipu.server.cli;
 
 import dev.quipu.region.RegionLeases;
 import dev.quipu.region.RegionalCounters;
-import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.server.cli.serve.Topology;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,10 +13,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Shows regions, and retires a lost one. */
@@ -37,9 +35,7 @@ import picocli.CommandLine.Option;
       "  quipu regions --topology regions.json --region us --retire eu",
       "  quipu regions --topology regions.json --region us --accept-loss eu"
     })
-final class RegionsCommand implements Callable<Integer> {
-  @Mixin private Output output = new Output();
-
+final class RegionsCommand extends ResultCommand {
   @Option(
       names = "--topology",
       paramLabel = "FILE",
@@ -60,9 +56,7 @@ final class RegionsCommand implements Callable<Integer> {
   @Option(
       names = "--window",
       paramLabel = "TIME",
-      defaultValue = "24h",
-      converter = DurationConverter.class,
-      description = "With --retire: as for serve (default ${DEFAULT-VALUE}).")
+      description = "With --retire: as for serve (default 24h).")
   private Duration window = Duration.ofHours(24);
 
   @Option(

@@ -2,6 +2,7 @@ package dev.quipu.server.cli;
 
 import dev.quipu.SetResult;
 import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.Target;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
@@ -9,10 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -36,10 +35,7 @@ final class SetCommands {
         "  quipu set stock 100",
         "  quipu set stock 100 --if-value 98"
       })
-  static final class SetCommand implements Callable<Integer> {
-    @Mixin private Target target = new Target();
-    @Mixin private Output output = new Output();
-
+  static final class SetCommand extends AccessCommand {
     @Parameters(paramLabel = "NAME", description = "The counter.")
     private String name = "";
 
@@ -68,10 +64,7 @@ final class SetCommands {
       name = "reset",
       description = "Set a counter to 0, regardless of its bounds.",
       footer = {"", "Example:", "  quipu reset likes"})
-  static final class ResetCommand implements Callable<Integer> {
-    @Mixin private Target target = new Target();
-    @Mixin private Output output = new Output();
-
+  static final class ResetCommand extends AccessCommand {
     @Parameters(paramLabel = "NAME", description = "The counter.")
     private String name = "";
 
@@ -85,7 +78,7 @@ final class SetCommands {
       Target target, Output output, String name, long value, OptionalLong ifValue) {
     SetResult result;
     try (Access access = target.open()) {
-      result = access.set(name, value, ifValue);
+      result = access.counters().set(name, value, ifValue);
     }
     return switch (result) {
       case SetResult.Done done -> {
@@ -113,10 +106,7 @@ final class SetCommands {
       name = "delete",
       description = "Delete counters, if they exist. Request ids are kept.",
       footer = {"", "Example:", "  quipu delete likes shares"})
-  static final class DeleteCommand implements Callable<Integer> {
-    @Mixin private Target target = new Target();
-    @Mixin private Output output = new Output();
-
+  static final class DeleteCommand extends AccessCommand {
     @Parameters(paramLabel = "NAME", arity = "1..*", description = "The counters.")
     private List<String> names = List.of();
 
@@ -124,7 +114,7 @@ final class SetCommands {
     public Integer call() {
       try (Access access = target.openToRead()) {
         for (String name : names) {
-          access.delete(name);
+          access.counters().delete(name);
           output.print("deleted " + name, Output.members("name", name, "deleted", true));
         }
       }

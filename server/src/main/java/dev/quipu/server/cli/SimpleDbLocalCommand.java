@@ -1,21 +1,19 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.server.cli.input.Stopping;
 import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
 import dev.quipu.simpledbserver.SimpleDbFault;
 import dev.quipu.simpledbserver.SimpleDbOptions;
 import dev.quipu.simpledbserver.SimpleDbServer;
 import dev.quipu.time.Clock;
-import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.EnumMap;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -48,30 +46,25 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
   @Option(
       names = "--port",
       paramLabel = "PORT",
-      defaultValue = "8180",
       description = "Listen on this port of 127.0.0.1 (default ${DEFAULT-VALUE}; 0 picks one).")
-  private int port;
+  private int port = 8180;
 
   @Option(
       names = "--access-key",
       paramLabel = "KEY",
-      defaultValue = "key",
       description = "Accept this access key (default ${DEFAULT-VALUE}).")
-  private String accessKey = "";
+  private String accessKey = "key";
 
   @Option(
       names = "--secret-key",
       paramLabel = "SECRET",
-      defaultValue = "secret",
       description = "Require signatures with this secret key (default ${DEFAULT-VALUE}).")
-  private String secretKey = "";
+  private String secretKey = "secret";
 
   @Option(
       names = "--lag",
       paramLabel = "TIME",
-      defaultValue = "0s",
-      converter = DurationConverter.class,
-      description = "Maximum lag of a replica (default ${DEFAULT-VALUE}).")
+      description = "Maximum lag of a replica (default 0s).")
   private Duration lag = Duration.ZERO;
 
   @Option(
@@ -86,11 +79,8 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
       description = "Fail this share of the writes, 0 to 1; may be repeated.")
   private Map<String, Double> faults = Map.of();
 
-  @Option(
-      names = "--seed",
-      defaultValue = "1",
-      description = "Seed of the faults (default ${DEFAULT-VALUE}).")
-  private long seed;
+  @Option(names = "--seed", description = "Seed of the faults (default ${DEFAULT-VALUE}).")
+  private long seed = 1;
 
   @Override
   public Integer call() {
@@ -106,13 +96,9 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
       throw new IllegalArgumentException("--port: " + e.getMessage());
     }
     server.use(probabilities);
-    PrintWriter err = command.commandLine().getErr();
-    Stopping.await(
-        () -> {
-          err.printf("simpledb-local is ready: %s, access key %s%n", server.endpoint(), accessKey);
-          err.flush();
-        },
-        server::close);
+    String ready =
+        "simpledb-local is ready: %s, access key %s".formatted(server.endpoint(), accessKey);
+    Stopping.await(() -> Output.note(command.commandLine(), ready), server::close);
     return ExitCode.OK;
   }
 
@@ -136,18 +122,15 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
   }
 
   private static SimpleDbFault fault(String word) {
+    Map<String, SimpleDbFault> known = new LinkedHashMap<>();
     for (SimpleDbFault fault : SimpleDbFault.values()) {
-      if (word(fault).equals(word)) {
-        return fault;
-      }
+      known.put(fault.name().toLowerCase(Locale.ROOT).replace('_', '-'), fault);
     }
-    List<String> all = Stream.of(SimpleDbFault.values()).map(SimpleDbLocalCommand::word).toList();
-    throw new IllegalArgumentException(
-        "--fault has unknown fault '%s'; known faults are %s"
-            .formatted(word, String.join(", ", all)));
-  }
-
-  private static String word(SimpleDbFault fault) {
-    return fault.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    if (!known.containsKey(word)) {
+      throw new IllegalArgumentException(
+          "--fault has unknown fault '%s'; known faults are %s"
+              .formatted(word, String.join(", ", known.keySet())));
+    }
+    return known.get(word);
   }
 }

@@ -2,15 +2,12 @@ package dev.quipu.server.cli;
 
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.server.cli.output.Version;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Commands about the command line itself. */
 final class ToolCommands {
@@ -20,18 +17,12 @@ final class ToolCommands {
       name = "completion",
       description = "Print a shell completion script.",
       footer = {"", "Example:", "  source <(quipu completion bash)"})
-  static final class CompletionCommand implements Callable<Integer> {
+  static final class CompletionCommand extends ResultCommand {
     /** Supported shells; the script is the same for both. */
     enum Shell {
       bash,
       zsh
     }
-
-    @Spec
-    @SuppressWarnings("NullAway.Init") // picocli sets it
-    private CommandSpec command;
-
-    @Mixin private Output output = new Output();
 
     @Parameters(paramLabel = "SHELL", description = "${COMPLETION-CANDIDATES}.")
     private Shell shell = Shell.bash;
@@ -45,9 +36,7 @@ final class ToolCommands {
   }
 
   @Command(name = "version", description = "Print the version.")
-  static final class VersionCommand implements Callable<Integer> {
-    @Mixin private Output output = new Output();
-
+  static final class VersionCommand extends ResultCommand {
     @Override
     public Integer call() {
       String version = Version.current();

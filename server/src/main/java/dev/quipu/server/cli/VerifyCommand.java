@@ -6,6 +6,7 @@ import dev.quipu.record.StoreRecord;
 import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.simulation.GuaranteeCheck;
 import dev.quipu.simulation.Simulation;
@@ -21,16 +22,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Verifies a technique under faults. */
@@ -55,9 +53,7 @@ import picocli.CommandLine.Option;
       "  quipu verify --technique marker-item --seeds 10000",
       "  quipu verify --technique atomic-add --store redis://127.0.0.1:6379 --seconds 5 --html r.html"
     })
-final class VerifyCommand implements Callable<Integer> {
-  @Mixin private Output output = new Output();
-
+final class VerifyCommand extends ResultCommand {
   @Option(
       names = "--technique",
       paramLabel = "NAME",
@@ -65,23 +61,17 @@ final class VerifyCommand implements Callable<Integer> {
       description = "The technique.")
   private String technique = "";
 
-  @Option(names = "--seed", defaultValue = "1", description = "The first seed (default 1).")
-  private long seed;
+  @Option(names = "--seed", description = "The first seed (default 1).")
+  private long seed = 1;
 
-  @Option(
-      names = "--seeds",
-      defaultValue = "1",
-      description = "Number of seeds to simulate (default 1).")
-  private long seeds;
+  @Option(names = "--seeds", description = "Number of seeds to simulate (default 1).")
+  private long seeds = 1;
 
   @Option(names = "--store", paramLabel = "URI", description = "The store, as for serve.")
   private @Nullable String store;
 
-  @Option(
-      names = "--seconds",
-      defaultValue = "10",
-      description = "Start adds for this number of seconds (default 10).")
-  private double seconds;
+  @Option(names = "--seconds", description = "Start adds for this number of seconds (default 10).")
+  private double seconds = 10;
 
   @Option(
       names = "--faults",
@@ -91,26 +81,17 @@ final class VerifyCommand implements Callable<Integer> {
       description = "Inject these faults (default ${DEFAULT-VALUE}).")
   private List<String> faults = List.of();
 
-  @Option(
-      names = "--rate",
-      defaultValue = "0.02",
-      description = "Share of calls with a fault, 0 to 1 (default 0.02).")
-  private double rate;
+  @Option(names = "--rate", description = "Share of calls with a fault, 0 to 1 (default 0.02).")
+  private double rate = 0.02;
 
-  @Option(
-      names = "--clients",
-      defaultValue = "8",
-      description = "Number of concurrent clients (default 8).")
-  private int clients;
+  @Option(names = "--clients", description = "Number of concurrent clients (default 8).")
+  private int clients = 8;
 
-  @Option(names = "--keys", defaultValue = "1", description = "Number of counters (default 1).")
-  private int keys;
+  @Option(names = "--keys", description = "Number of counters (default 1).")
+  private int keys = 1;
 
-  @Option(
-      names = "--shards",
-      defaultValue = "1",
-      description = "Shards of each counter (default 1).")
-  private int shards;
+  @Option(names = "--shards", description = "Shards of each counter (default 1).")
+  private int shards = 1;
 
   @Option(
       names = "--give-up",
@@ -147,7 +128,8 @@ final class VerifyCommand implements Callable<Integer> {
             .byClients(clients)
             .on(keys, 0, 0)
             .until(Duration.ofMillis(Math.round(seconds * 1000)), Long.MAX_VALUE)
-            .failing(rate, rate == 0 ? List.of() : parsed(faults))
+            .failing(
+                rate, rate == 0 ? List.of() : faults.stream().map(VerifyCommand::fault).toList())
             .repeating(!givesUp)
             .from(seed);
     DrillReport report;
@@ -170,22 +152,16 @@ final class VerifyCommand implements Callable<Integer> {
     return report.isExact() ? ExitCode.OK : ExitCode.DRIFT;
   }
 
-  private static List<Fault> parsed(List<String> words) {
-    List<Fault> parsed = new ArrayList<>();
-    for (String word : words) {
-      Fault found = null;
-      for (Fault fault : Fault.values()) {
-        found = fault.word().equals(word) ? fault : found;
+  private static Fault fault(String word) {
+    for (Fault fault : Fault.values()) {
+      if (fault.word().equals(word)) {
+        return fault;
       }
-      if (found == null) {
-        List<String> all = Stream.of(Fault.values()).map(Fault::word).toList();
-        throw new IllegalArgumentException(
-            "--faults has unknown fault '%s'; known faults are %s"
-                .formatted(word, String.join(", ", all)));
-      }
-      parsed.add(found);
     }
-    return parsed;
+    List<String> all = Stream.of(Fault.values()).map(Fault::word).toList();
+    throw new IllegalArgumentException(
+        "--faults has unknown fault '%s'; known faults are %s"
+            .formatted(word, String.join(", ", all)));
   }
 
   private static String text(DrillReport report) {

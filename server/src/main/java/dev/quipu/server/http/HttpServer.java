@@ -110,22 +110,11 @@ public final class HttpServer implements AutoCloseable {
    */
   public static HttpServer start(HttpOptions options, Services services, Clock clock)
       throws IOException {
-    return start(options, Optional.empty(), services, clock);
+    return start(options, Optional.empty(), services, HostProcess.alone(), clock);
   }
 
   /**
-   * Starts a server with TLS, if given.
-   *
-   * @throws IOException if the address cannot be bound
-   */
-  public static HttpServer start(
-      HttpOptions options, Optional<SslContext> tls, Services services, Clock clock)
-      throws IOException {
-    return start(options, tls, services, HostProcess.alone(), clock);
-  }
-
-  /**
-   * Starts a server in a process with other ports.
+   * Starts a server in a process with other ports, with TLS if given.
    *
    * @throws IOException if the address cannot be bound
    */

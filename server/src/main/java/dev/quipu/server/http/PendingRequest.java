@@ -24,12 +24,9 @@ final class PendingRequest {
     this.keepAlive = HttpUtil.isKeepAlive(request);
     this.startNanos = startNanos;
     this.reservation = new Reservation(budget);
-    long declared = request.decoderResult().isFailure() ? -1 : declaredBytes(request);
+    boolean isFailed = request.decoderResult().isFailure();
+    long declared = isFailed ? -1 : HttpUtil.getContentLength(request, -1L);
     this.body = new Body(declared, reservation);
-  }
-
-  private static long declaredBytes(HttpRequest request) {
-    return HttpUtil.getContentLength(request, -1L);
   }
 
   /** Returns the path of the route, for metrics. */

@@ -22,7 +22,6 @@ final class MemcacheCommands {
     all.add(
         MemcacheCommand.of("quit", "")
             .summary("Closes the connection.")
-            .words(1, 1)
             .runs((counters, request, out) -> {}));
     Map<String, MemcacheCommand> byName = new HashMap<>();
     all.forEach(each -> byName.put(each.name(), each));

@@ -57,7 +57,6 @@ final class MetaCommands {
             .runs(MetaCommands::describe),
         MemcacheCommand.of("mn", "")
             .summary("Returns MN.")
-            .words(1, 1)
             .runs((counters, request, out) -> Request.line(out, "MN")));
   }
 

@@ -111,7 +111,8 @@ final class TlsTest {
     HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
     try (Quipu quipu = Backends.on(open());
         HttpServer server =
-            HttpServer.start(options, tls, Services.of(quipu, "engine"), Clock.system())) {
+            HttpServer.start(
+                options, tls, Services.of(quipu, "engine"), HostProcess.alone(), Clock.system())) {
       String answer =
           ask(
               server.address().getPort(),

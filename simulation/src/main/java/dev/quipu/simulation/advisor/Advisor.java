@@ -34,8 +34,11 @@ import java.util.Set;
 /**
  * Finds the technique for a workload: runs the code of each technique under it, on an in-memory
  * store with the capabilities of the real one, in virtual time, while calls fail.
+ *
+ * @param profile the store
+ * @param latency latency of one call
  */
-public final class Advisor {
+public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
   private static final long ADDS_MIN = 4_000;
   private static final long ADDS_MAX = 20_000;
   private static final int CLIENTS_MAX = 64;
@@ -45,21 +48,6 @@ public final class Advisor {
   private static final double ITEM_BYTES = 250; // a marker or a change, with its keys
   private static final double READ_WORK = 0.2; // of a write, as billed by DynamoDB
   private static final double DAY_SECONDS = 86_400;
-
-  private final StoreProfile profile;
-  private final Duration latency;
-  private final Prices prices;
-
-  /**
-   * Creates an advisor for a store.
-   *
-   * @param latency latency of one call
-   */
-  public Advisor(StoreProfile profile, Duration latency, Prices prices) {
-    this.profile = profile;
-    this.latency = latency;
-    this.prices = prices;
-  }
 
   /** Returns the latency to assume for a store where none is given. */
   public static Duration usualLatency(String store) {

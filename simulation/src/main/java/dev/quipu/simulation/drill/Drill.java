@@ -21,6 +21,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
@@ -107,26 +111,12 @@ public final class Drill {
   }
 
   private static void together(List<Runnable> clients) throws InterruptedException {
-    List<Thread> threads = new ArrayList<>();
-    List<Throwable> failures = new ArrayList<>();
-    for (Runnable client : clients) {
-      threads.add(
-          Thread.ofVirtual()
-              .start(() -> {
-                try {
-                  client.run();
-                } catch (RuntimeException e) {
-                  synchronized (failures) {
-                    failures.add(e);
-                  }
-                }
-              }));
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
-    if (!failures.isEmpty()) {
-      throw new IllegalStateException("a client failed", failures.getFirst());
+    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (Future<?> each : clients.stream().map(executor::submit).toList()) {
+        each.get();
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a client failed", e.getCause());
     }
   }
 

@@ -3,6 +3,7 @@ package dev.quipu.simulation.drill;
 import dev.quipu.simulation.driver.Fault;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * The load of a drill, and its faults.
@@ -96,55 +97,55 @@ public record DrillOptions(
 
   /** Returns these options with another number of clients. */
   public DrillOptions byClients(int count) {
-    Draft draft = new Draft(this);
-    draft.clients = count;
-    return draft.options();
+    return with(draft -> draft.clients = count);
   }
 
   /** Returns these options with another duration and maximum number of adds. */
   public DrillOptions until(Duration end, long adds) {
-    Draft draft = new Draft(this);
-    draft.time = end;
-    draft.addsMax = adds;
-    return draft.options();
+    return with(draft -> {
+      draft.time = end;
+      draft.addsMax = adds;
+    });
   }
 
   /** Returns these options with other counters and another rate. */
   public DrillOptions on(int counters, double hot, double perSecond) {
-    Draft draft = new Draft(this);
-    draft.keys = counters;
-    draft.hotShare = hot;
-    draft.addsPerSecond = perSecond;
-    return draft.options();
+    return with(draft -> {
+      draft.keys = counters;
+      draft.hotShare = hot;
+      draft.addsPerSecond = perSecond;
+    });
   }
 
   /** Returns these options with other faults. */
   public DrillOptions failing(double rate, List<Fault> ways) {
-    Draft draft = new Draft(this);
-    draft.faultRate = rate;
-    draft.faults = ways;
-    return draft.options();
+    return with(draft -> {
+      draft.faultRate = rate;
+      draft.faults = ways;
+    });
   }
 
   /** Returns these options with or without retries. */
   public DrillOptions repeating(boolean asksAgain) {
-    Draft draft = new Draft(this);
-    draft.repeats = asksAgain;
-    return draft.options();
+    return with(draft -> draft.repeats = asksAgain);
   }
 
   /** Returns these options with other latencies of the store. */
   public DrillOptions at(Duration reads, Duration writes) {
-    Draft draft = new Draft(this);
-    draft.readLatency = reads;
-    draft.writeLatency = writes;
-    return draft.options();
+    return with(draft -> {
+      draft.readLatency = reads;
+      draft.writeLatency = writes;
+    });
   }
 
   /** Returns these options with another seed. */
   public DrillOptions from(long otherSeed) {
+    return with(draft -> draft.seed = otherSeed);
+  }
+
+  private DrillOptions with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
-    draft.seed = otherSeed;
+    change.accept(draft);
     return draft.options();
   }
 

@@ -79,7 +79,7 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
       rate = 0;
     }
     for (Delayed late = due(Long.MAX_VALUE); late != null; late = due(Long.MAX_VALUE)) {
-      applyLate(late);
+      again(late.write);
     }
   }
 
@@ -151,7 +151,7 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
     beforeEach.run();
     Delayed late = due(nextCall());
     if (late != null) {
-      applyLate(late);
+      again(late.write);
     }
     Optional<Fault> drawn = draw();
     if (drawn.isEmpty()) {
@@ -213,10 +213,6 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
   private synchronized @Nullable Delayed due(long call) {
     Delayed first = delayed.peek();
     return first != null && first.call <= call ? delayed.poll() : null;
-  }
-
-  private void applyLate(Delayed late) {
-    again(late.write);
   }
 
   /** Repeats a call and ignores the result. */

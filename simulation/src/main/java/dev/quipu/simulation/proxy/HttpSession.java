@@ -9,11 +9,14 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** An HTTP/1.1 connection with independent requests. */
-final class HttpSession implements Protocol.Session {
-  private final Function<Head, Protocol.Kind> kind;
-  private final Function<WireFault, Optional<Answer>> errors;
-
+/**
+ * An HTTP/1.1 connection with independent requests.
+ *
+ * @param kind classifies a request
+ * @param errors the response of the service to a fault
+ */
+record HttpSession(Function<Head, Protocol.Kind> kind, Function<WireFault, Optional<Answer>> errors)
+    implements Protocol.Session {
   /**
    * The part of a request before its body.
    *
@@ -28,17 +31,6 @@ final class HttpSession implements Protocol.Session {
    * @param status code and reason phrase
    */
   record Answer(String status, String contentType, String body) {}
-
-  /**
-   * Creates a connection to a service.
-   *
-   * @param kind classifies a request
-   * @param errors the response of the service to a fault
-   */
-  HttpSession(Function<Head, Protocol.Kind> kind, Function<WireFault, Optional<Answer>> errors) {
-    this.kind = kind;
-    this.errors = errors;
-  }
 
   @Override
   public Protocol.@Nullable Request read(InputStream client) throws IOException {

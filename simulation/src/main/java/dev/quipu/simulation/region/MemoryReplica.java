@@ -74,11 +74,6 @@ public final class MemoryReplica implements Replica<Key, Item> {
 
   private final class Noting implements InterceptingDriver.Interceptor {
     @Override
-    public <T> T call(Supplier<T> call) {
-      return call.get();
-    }
-
-    @Override
     public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
       WriteResult result = call.get();
       if (result instanceof WriteResult.Applied) {

@@ -47,32 +47,14 @@ public record LinkFaults(
   }
 
   /** Returns these faults with other maximum durations. */
-  public LinkFaults within(Duration late, Duration pause) {
+  public LinkFaults within(Duration latest, Duration longest) {
     return new LinkFaults(
-        rejected,
-        lostRequest,
-        this.late,
-        lostReply,
-        repeated,
-        killed,
-        paused,
-        late,
-        pause,
-        pageMax);
+        rejected, lostRequest, late, lostReply, repeated, killed, paused, latest, longest, pageMax);
   }
 
   /** Returns these faults with other page sizes of scans. */
-  public LinkFaults paging(int itemsMax) {
+  public LinkFaults paging(int items) {
     return new LinkFaults(
-        rejected,
-        lostRequest,
-        late,
-        lostReply,
-        repeated,
-        killed,
-        paused,
-        lateMax,
-        pauseMax,
-        itemsMax);
+        rejected, lostRequest, late, lostReply, repeated, killed, paused, lateMax, pauseMax, items);
   }
 }

@@ -5,29 +5,20 @@ import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.store.BatchDriver;
-import dev.quipu.store.BatchDriver.RequestToken;
-import dev.quipu.store.Item;
-import dev.quipu.store.Key;
+import dev.quipu.layer.ForwardingDriver;
+import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
 import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreDriver.Consistency;
-import dev.quipu.store.StoreProfile;
-import dev.quipu.store.Write;
-import dev.quipu.store.WriteResult;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /** A store as reached by one simulated process: each call takes time, and may fail. */
-public final class SimLink implements BatchDriver, ScanDriver {
+public final class SimLink extends ForwardingDriver {
   private static final Duration USUAL = Duration.ofMillis(20); // maximum one-way latency
   private static final Duration SLOW = Duration.ofSeconds(2);
   private static final int CALLS_WITHOUT_FAULT_MAX = 40; // so that each run meets a fault
@@ -82,24 +73,24 @@ public final class SimLink implements BatchDriver, ScanDriver {
   }
 
   @Override
-  public StoreProfile profile() {
-    return store.profile();
+  protected StoreDriver driver() {
+    return store;
   }
 
   @Override
-  public Optional<Item> get(Key key, Consistency consistency) {
-    return read(() -> store.get(key, consistency));
+  protected <T> T forward(Supplier<T> call) {
+    return call(false, call);
   }
 
   @Override
-  public List<Optional<Item>> getAll(List<Key> keys) {
-    return read(() -> BatchDriver.of(store).getAll(keys));
+  protected <T> T forwardWrite(Supplier<T> write) {
+    return call(true, write);
   }
 
   @Override
   public Page scan(Scan scan) {
     int most = Math.min(scan.itemsMax(), faults.pageMax());
-    return read(() ->
+    return forward(() ->
         ScanDriver.of(store)
             .scan(
                 new Scan(
@@ -111,53 +102,28 @@ public final class SimLink implements BatchDriver, ScanDriver {
                     scan.consistency())));
   }
 
+  /** Counts page by page: each page is a call, between which other processes may write. */
   @Override
-  public WriteResult write(Write write) {
-    return call(true, () -> store.write(write));
-  }
-
-  @Override
-  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    return call(true, () -> BatchDriver.of(store).writeAll(writes, token));
-  }
-
-  @Override
-  public void addTokens(Key key, String field, Set<String> tokens) {
-    call(
-        true,
-        () -> {
-          store.addTokens(key, field, tokens);
-          return tokens;
-        });
-  }
-
-  @Override
-  public void dropTokens(Key key, String field, Set<String> tokens) {
-    call(
-        true,
-        () -> {
-          store.dropTokens(key, field, tokens);
-          return tokens;
-        });
+  public long count(Scan scan) {
+    Page page = scan(scan);
+    return page.items().size()
+        + page.resumeAt().map(from -> count(scan.resumedAt(from))).orElse(0L);
   }
 
   @Override
   public int removeExpired(Instant before, int itemsMax) {
-    return call(true, () -> store.removeExpired(before, itemsMax));
+    return forwardWrite(() -> store.removeExpired(before, itemsMax));
   }
 
+  /** Returns no operations: those of the store would bypass the link. */
   @Override
-  public Instant intactSince() {
-    return read(store::intactSince);
+  public Optional<AtomicOperations> operations() {
+    return Optional.empty();
   }
 
   @Override
   public void close() {
     // the store outlives its links
-  }
-
-  private <T> T read(Supplier<T> call) {
-    return call(false, call);
   }
 
   private <T> T call(boolean isWrite, Supplier<T> call) {

@@ -5,57 +5,37 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.layer.Store;
 import dev.quipu.lock.Locks;
-import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.testkit.ConcurrentClients;
-import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
  * The contract of locks on every store: one holder at a time, and a fence against a paused holder.
  */
-public abstract class LocksContract {
+public abstract class LocksContract extends EmptyStoreFixture {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Key PROTECTED = new Key("protected", "item");
 
-  private ManualClock clock;
-  private StoreDriver driver;
-  private Store store;
   private Locks locks;
 
   /** For subclasses. */
   @SuppressWarnings("NullAway.Init") // JUnit calls openLocks before each test
   protected LocksContract() {}
 
-  /** Opens an empty store. */
-  protected abstract StoreDriver openStore() throws Exception;
-
   @BeforeEach
-  final void openLocks() throws Exception {
-    clock = new ManualClock(Clock.system().epochMillis());
-    driver = openStore();
-    store = new Store(driver, clock, Randomness.secure(), ConcurrentClients.RETRIES);
+  final void openLocks() {
     locks = new Locks(store);
-  }
-
-  @AfterEach
-  final void closeLocks() {
-    driver.close();
   }
 
   private Locks.Lease take() {

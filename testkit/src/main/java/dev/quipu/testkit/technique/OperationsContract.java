@@ -8,32 +8,24 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.layer.Store;
-import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Item.Version;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.testkit.ConcurrentClients;
-import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The contract of {@link AtomicOperations} on every store: memcached's own rules. */
-public abstract class OperationsContract {
+public abstract class OperationsContract extends EmptyStoreFixture {
   /** No expiry. */
   protected static final Optional<Duration> KEPT = Optional.empty();
 
   private static final Optional<Duration> MINUTE = Optional.of(Duration.ofMinutes(1));
   private static final OptionalLong MISS = OptionalLong.empty();
 
-  private ManualClock clock;
-  private StoreDriver driver;
   private AtomicOperations operations;
   private boolean isNative;
 
@@ -41,21 +33,10 @@ public abstract class OperationsContract {
   @SuppressWarnings("NullAway.Init") // JUnit calls openOperations before each test
   protected OperationsContract() {}
 
-  /** Opens an empty store. */
-  protected abstract StoreDriver openStore() throws Exception;
-
   @BeforeEach
-  final void openOperations() throws Exception {
-    clock = new ManualClock(Clock.system().epochMillis());
-    driver = openStore();
-    operations =
-        new Store(driver, clock, Randomness.secure(), ConcurrentClients.RETRIES).operations();
+  final void openOperations() {
+    operations = store.operations();
     isNative = driver.operations().isPresent();
-  }
-
-  @AfterEach
-  final void closeOperations() {
-    driver.close();
   }
 
   private String text(String key) {

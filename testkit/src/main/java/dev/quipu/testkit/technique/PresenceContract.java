@@ -6,53 +6,31 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Limits;
-import dev.quipu.layer.Store;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
-import dev.quipu.simulation.time.ManualClock;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.testkit.ConcurrentClients;
-import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The contract of {@link Presence} on every store. */
-public abstract class PresenceContract {
+public abstract class PresenceContract extends EmptyStoreFixture {
   private static final String ROOM = "a room, with 数 and blanks";
   private static final Duration MINUTE = Duration.ofMinutes(1);
   private static final Window WINDOW = Window.DEFAULT;
 
-  private ManualClock clock;
-  private StoreDriver driver;
-  private Store store;
-
   /** For subclasses. */
-  @SuppressWarnings("NullAway.Init") // JUnit calls openPresence before each test
   protected PresenceContract() {}
 
-  /** Opens an empty store. */
-  protected abstract StoreDriver openStore() throws Exception;
-
   @BeforeEach
-  final void openPresence() throws Exception {
-    long now = Clock.system().epochMillis();
-    clock = new ManualClock(now - now % MINUTE.toMillis());
-    driver = openStore();
-    store = new Store(driver, clock, Randomness.secure(), ConcurrentClients.RETRIES);
-  }
-
-  @AfterEach
-  final void closePresence() {
-    driver.close();
+  final void beginAMinute() {
+    clock.advance(Duration.ofMillis(-(clock.epochMillis() % MINUTE.toMillis())));
   }
 
   private static void seen(Presence presence, String... clients) {

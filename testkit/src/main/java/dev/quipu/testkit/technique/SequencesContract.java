@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
-import dev.quipu.layer.Store;
 import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.sequence.SequenceOfRecords.Conflict;
@@ -16,47 +15,28 @@ import dev.quipu.sequence.SequenceWithGaps;
 import dev.quipu.sequence.UniqueValues;
 import dev.quipu.sequence.UniqueValues.Owned;
 import dev.quipu.sequence.UniqueValues.OwnedByOther;
-import dev.quipu.simulation.time.ManualClock;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.testkit.ConcurrentClients;
-import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The contract of sequences: the same numbers on every store. */
-public abstract class SequencesContract {
+public abstract class SequencesContract extends EmptyStoreFixture {
   private static final String SERIES = "invoices/2027";
 
-  private ManualClock clock;
-  private StoreDriver driver;
-  private Store store;
   private SequenceOfRecords sequence;
 
   /** For subclasses. */
   @SuppressWarnings("NullAway.Init") // JUnit calls openSequence before each test
   protected SequencesContract() {}
 
-  /** Opens an empty store. */
-  protected abstract StoreDriver openStore() throws Exception;
-
   @BeforeEach
-  final void openSequence() throws Exception {
-    clock = new ManualClock(Clock.system().epochMillis());
-    driver = openStore();
-    store = new Store(driver, clock, Randomness.secure(), ConcurrentClients.RETRIES);
+  final void openSequence() {
     sequence = new SequenceOfRecords(store);
-  }
-
-  @AfterEach
-  final void closeSequence() {
-    driver.close();
   }
 
   @Test

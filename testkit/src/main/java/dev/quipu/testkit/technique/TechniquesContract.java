@@ -132,7 +132,7 @@ public abstract class TechniquesContract {
   @Nested
   final class ByMarkerItemThatExpires extends OnStore {
     ByMarkerItemThatExpires() {
-      super(MarkerItem.SPEC, store -> new MarkerItem(store, CountersContract.WINDOW));
+      super(MarkerItem.SPEC, store -> new MarkerItem(store, WINDOW));
     }
   }
 
@@ -173,11 +173,7 @@ public abstract class TechniquesContract {
     ByHitLog() {
       super(
           HitLog.SPEC,
-          store ->
-              new HitLog(
-                  store,
-                  Randomness.secure(),
-                  HitLogOptions.DEFAULT.keeping(CountersContract.WINDOW)));
+          store -> new HitLog(store, Randomness.secure(), HitLogOptions.DEFAULT.keeping(WINDOW)));
     }
   }
 

@@ -9,17 +9,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.layer.Store;
 import dev.quipu.layer.Sweeper;
-import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Scan;
 import dev.quipu.store.ScanDriver;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.testkit.ConcurrentClients;
-import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import dev.quipu.view.ViewIdentity;
@@ -30,42 +25,20 @@ import java.time.LocalDate;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The contract of {@link ViewCounter} on every store, in each of its forms. */
-public abstract class ViewsContract {
+public abstract class ViewsContract extends EmptyStoreFixture {
   private static final String PAGE = "https://Blog.example/article?a=1";
   private static final Instant TIME = Instant.parse("2022-03-28T23:59:59Z");
   private static final Duration WEEK = Duration.ofDays(7);
   private static final int SWEEPS_MAX = 1_000;
 
-  private ManualClock clock;
-  private StoreDriver driver;
-  private Store store;
-
   /** For subclasses. */
-  @SuppressWarnings("NullAway.Init") // JUnit calls openViews before each test
   protected ViewsContract() {}
-
-  /** Opens an empty store. */
-  protected abstract StoreDriver openStore() throws Exception;
 
   /** See {@link TechniquesContract#isSweptAtOnce}. */
   protected abstract boolean isSweptAtOnce();
-
-  @BeforeEach
-  final void openViews() throws Exception {
-    clock = new ManualClock(Clock.system().epochMillis());
-    driver = openStore();
-    store = new Store(driver, clock, Randomness.secure(), ConcurrentClients.RETRIES);
-  }
-
-  @AfterEach
-  final void closeViews() {
-    driver.close();
-  }
 
   private ViewCounter exact(ViewOptions options) {
     assumeTrue(

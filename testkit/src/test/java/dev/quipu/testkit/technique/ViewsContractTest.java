@@ -49,11 +49,11 @@ final class ViewsContractTest {
 
     @SuppressWarnings("JUnitMethodInvoked") // the contract is what is tested
     void check() throws Exception {
-      openViews();
+      openAll();
       try {
         afterTheTimeOnlyTheNumbersAreLeftWhereTheSweeperWorks();
       } finally {
-        closeViews();
+        closeAll();
       }
     }
   }

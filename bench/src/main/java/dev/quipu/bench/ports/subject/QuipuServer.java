@@ -1,5 +1,6 @@
 package dev.quipu.bench.ports.subject;
 
+import dev.quipu.testservers.DataDirectory;
 import dev.quipu.time.Clock;
 import java.io.File;
 import java.io.IOException;
@@ -9,30 +10,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.stream.Stream;
 
-/** The released server in a separate process. */
-public final class QuipuServer implements AutoCloseable {
+/**
+ * The released server in a separate process.
+ *
+ * @param memcached its port for memcached, if enabled
+ * @param start the time from the start of the process to its ready line
+ */
+public record QuipuServer(
+    Path directory, Process process, int port, OptionalInt memcached, Duration start)
+    implements AutoCloseable {
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final Duration PAUSE = Duration.ofMillis(2);
-
-  private final Path directory;
-  private final Process process;
-  private final int port;
-  private final OptionalInt memcached;
-  private final Duration start;
-
-  private QuipuServer(
-      Path directory, Process process, int port, OptionalInt memcached, Duration start) {
-    this.directory = directory;
-    this.process = process;
-    this.port = port;
-    this.memcached = memcached;
-    this.start = start;
-  }
 
   /** Returns whether the server supports an option. */
   public static boolean has(String option) throws IOException, InterruptedException {
@@ -97,32 +88,10 @@ public final class QuipuServer implements AutoCloseable {
     return process.pid();
   }
 
-  public int port() {
-    return port;
-  }
-
-  /** Returns its port for memcached, if enabled. */
-  public OptionalInt memcached() {
-    return memcached;
-  }
-
-  /** Returns the time from the start of the process to its ready line. */
-  public Duration start() {
-    return start;
-  }
-
   @Override
-  public void close() throws IOException {
+  public void close() {
     process.destroyForcibly();
     process.onExit().join();
-    delete(directory);
-  }
-
-  public static void delete(Path directory) throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    }
+    DataDirectory.delete(directory);
   }
 }

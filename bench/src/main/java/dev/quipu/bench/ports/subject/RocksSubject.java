@@ -7,6 +7,7 @@ import dev.quipu.bench.ports.load.AddKind;
 import dev.quipu.bench.ports.load.Request;
 import dev.quipu.bench.ports.load.RequestNumbers;
 import dev.quipu.bench.ports.load.Workload;
+import dev.quipu.testservers.DataDirectory;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -61,8 +62,8 @@ public final class RocksSubject implements Subject, AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
+  public void close() {
     target.close();
-    QuipuServer.delete(directory);
+    DataDirectory.delete(directory);
   }
 }

@@ -1,17 +1,11 @@
 package dev.quipu.server.cli.access;
 
-import dev.quipu.Add;
-import dev.quipu.AddResult;
-import dev.quipu.CounterPage;
-import dev.quipu.ItemResult;
+import dev.quipu.Counters;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
-import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.RequestOutcome;
-import dev.quipu.SetResult;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
 import dev.quipu.sequence.SequenceOfRecords;
@@ -37,43 +31,8 @@ final class LocalAccess implements Access {
   }
 
   @Override
-  public AddResult add(Add add) {
-    return quipu.counters().add(add);
-  }
-
-  @Override
-  public List<ItemResult> addAll(List<Add> adds) {
-    return quipu.counters().addAll(adds);
-  }
-
-  @Override
-  public Optional<Reading> read(String counter) {
-    return quipu.counters().read(counter);
-  }
-
-  @Override
-  public List<Optional<Reading>> readAll(List<String> counters) {
-    return quipu.counters().readAll(counters);
-  }
-
-  @Override
-  public SetResult set(String counter, long value, OptionalLong ifValue) {
-    return quipu.counters().set(counter, value, ifValue);
-  }
-
-  @Override
-  public void delete(String counter) {
-    quipu.counters().delete(counter);
-  }
-
-  @Override
-  public CounterPage list(String prefix, String after, int limit) {
-    return quipu.counters().list(prefix, after, limit);
-  }
-
-  @Override
-  public RequestOutcome outcome(String counter, RequestId id, boolean cancel) {
-    return cancel ? quipu.counters().cancel(counter, id) : quipu.counters().outcome(counter, id);
+  public Counters counters() {
+    return quipu.counters();
   }
 
   @Override

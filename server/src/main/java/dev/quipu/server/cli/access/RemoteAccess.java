@@ -3,6 +3,8 @@ package dev.quipu.server.cli.access;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
+import dev.quipu.Counters;
+import dev.quipu.Guarantee;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
@@ -33,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -46,7 +49,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
 /** Accesses a server over HTTP. Does not retry requests. */
-public final class RemoteAccess implements Access {
+public final class RemoteAccess implements Access, Counters {
   private static final Duration DEADLINE = Duration.ofSeconds(30);
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
   private static final String JSON = "application/json";
@@ -68,6 +71,22 @@ public final class RemoteAccess implements Access {
   public RemoteAccess(URI server, Optional<String> token) {
     this.server = server;
     this.token = token;
+  }
+
+  @Override
+  public Counters counters() {
+    return this;
+  }
+
+  /** Returns a placeholder: the server does not report its technique. */
+  @Override
+  public String technique() {
+    return "unknown";
+  }
+
+  @Override
+  public Set<Guarantee> guarantees() {
+    return Set.of();
   }
 
   /** A response to a request that may or may not write. */
@@ -287,14 +306,20 @@ public final class RemoteAccess implements Access {
   }
 
   @Override
-  public RequestOutcome outcome(String counter, RequestId id, boolean cancel) {
-    String path = "/v1/requests/" + encode(id.text());
-    String query = "?counter=" + encode(counter);
-    JsonNode node =
-        ok(
-            cancel
-                ? send(post(path + "/cancel" + query, JSON, ""), true)
-                : send(get(path + query), false));
+  public RequestOutcome outcome(String counter, RequestId id) {
+    return outcome(ok(send(get(request(counter, id, "")), false)));
+  }
+
+  @Override
+  public RequestOutcome cancel(String counter, RequestId id) {
+    return outcome(ok(send(post(request(counter, id, "/cancel"), JSON, ""), true)));
+  }
+
+  private static String request(String counter, RequestId id, String action) {
+    return "/v1/requests/" + encode(id.text()) + action + "?counter=" + encode(counter);
+  }
+
+  private static RequestOutcome outcome(JsonNode node) {
     return switch (node.path("outcome").asString("")) {
       case "applied" ->
           new RequestOutcome.Applied(required(node, "added", true), number(node, "value"));
@@ -318,10 +343,8 @@ public final class RemoteAccess implements Access {
   public int addViews(List<ViewEvent> events) {
     StringBuilder lines = new StringBuilder();
     for (ViewEvent event : events) {
-      Map<String, Object> members = new LinkedHashMap<>();
-      members.put("url", event.url());
-      members.put("time", event.time().toString());
-      members.put("clientId", event.clientId());
+      Map<String, Object> members =
+          Map.of("url", event.url(), "time", event.time().toString(), "clientId", event.clientId());
       lines.append(json(members)).append('\n');
     }
     int counted = 0;

@@ -67,7 +67,12 @@ public final class Output {
 
   /** Prints a note to standard error. */
   public void note(String text) {
-    PrintWriter err = line().getErr();
+    note(line(), text);
+  }
+
+  /** Prints a note of a command without a result to standard error. */
+  public static void note(CommandLine line, String text) {
+    PrintWriter err = line.getErr();
     err.println(text);
     err.flush();
   }

@@ -2,7 +2,6 @@ package dev.quipu.server.cli.output;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import me.tongfei.progressbar.ProgressBarConsumer;
 
 /** Detects a terminal. */
 public final class Terminal {
@@ -19,19 +18,5 @@ public final class Terminal {
     } catch (IOException e) { // not Linux, or a pipe
       return false;
     }
-  }
-
-  /** Discards progress. */
-  public static final class Nowhere implements ProgressBarConsumer {
-    @Override
-    public int getMaxRenderedLength() {
-      return 80;
-    }
-
-    @Override
-    public void accept(String rendered) {}
-
-    @Override
-    public void close() {}
   }
 }

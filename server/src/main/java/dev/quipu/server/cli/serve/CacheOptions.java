@@ -7,7 +7,6 @@ import dev.quipu.display.DurableFirst;
 import dev.quipu.display.WriteBack;
 import dev.quipu.layer.Store;
 import dev.quipu.server.cli.access.OpenedStore;
-import dev.quipu.server.cli.input.DurationConverter;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -44,14 +43,12 @@ final class CacheOptions {
   @Option(
       names = "--write-back",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description = "With --cache-first: interval between writes to the store (default 5s).")
   private @Nullable Duration writeBack;
 
   @Option(
       names = "--age",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description = "Without --cache-first: maximum age of a value from the cache (default 1s).")
   private @Nullable Duration age;
 

@@ -6,7 +6,6 @@ import dev.quipu.backend.Backends;
 import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.record.StoreRecord;
-import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
 import dev.quipu.store.StoreProfile;
@@ -33,11 +32,10 @@ public final class CountingFlags {
   @Option(
       names = "--shards",
       paramLabel = "N",
-      defaultValue = "1",
       description =
           "Divide each counter into this number of items of another store, 1 to 64 (default 1)."
               + " Bounds of single adds are then not supported; use --floor and --ceiling.")
-  private int shards;
+  private int shards = 1;
 
   @Option(
       names = "--floor",
@@ -54,9 +52,7 @@ public final class CountingFlags {
   @Option(
       names = "--window",
       paramLabel = "TIME",
-      defaultValue = "24h",
-      converter = DurationConverter.class,
-      description = "Keep request ids for at least this time (default ${DEFAULT-VALUE}).")
+      description = "Keep request ids for at least this time (default 24h).")
   private Duration window = Duration.ofHours(24);
 
   @Option(
@@ -155,6 +151,17 @@ public final class CountingFlags {
   public RecordGuard guard(Store store) {
     requireWorksOn(store); // otherwise the record would be compared with one that cannot be adopted
     return new RecordGuard(store, record(store.profile()), adopt(store.profile()));
+  }
+
+  /**
+   * Requires that the record of a store agrees with the options.
+   *
+   * @throws IllegalArgumentException if there is a disagreement
+   */
+  public static void require(Optional<String> disagreement) {
+    disagreement.ifPresent(why -> {
+      throw new IllegalArgumentException(why);
+    });
   }
 
   /** Returns the record of a store with these options. */

@@ -8,14 +8,13 @@ import dev.quipu.layer.StoreWatch;
 import dev.quipu.layer.Sweeper;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.server.cli.access.OpenedStore;
-import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.server.cli.input.Stopping;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.LogOption;
+import dev.quipu.server.cli.output.Output;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewOptions;
-import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
@@ -86,18 +85,14 @@ public final class IngestCommand implements Callable<Integer> {
     @Option(
         names = "--pollers",
         paramLabel = "N",
-        defaultValue = "4",
         description =
             "Number of concurrent receives of ten messages, 1 to 256 (default ${DEFAULT-VALUE}).")
-    private int pollers;
+    private int pollers = 4;
 
     @Option(
         names = "--visibility",
         paramLabel = "TIME",
-        defaultValue = "30s",
-        converter = DurationConverter.class,
-        description =
-            "Visibility timeout of received messages, 1s to 12h (default ${DEFAULT-VALUE}).")
+        description = "Visibility timeout of received messages, 1s to 12h (default 30s).")
     private Duration visibility = Duration.ofSeconds(30);
 
     @Mixin private ViewFlags views = new ViewFlags();
@@ -126,29 +121,26 @@ public final class IngestCommand implements Callable<Integer> {
       SqsConsumer consumer =
           new SqsConsumer(client, options, new ViewCounter(counted, counting), Clock.system());
       Sweeper sweeper = new Sweeper(counted);
-      PrintWriter err = command.commandLine().getErr();
       Stopping.await(
-          () -> {
-            err.printf("quipu is ready: queue %s, store %s%n", queue, opened.name());
-            err.flush();
-          },
+          () -> note("quipu is ready: queue %s, store %s".formatted(queue, opened.name())),
           () -> {
             consumer.close();
             sweeper.close();
             watch.close();
             client.close();
             opened.close();
-            print(consumer.statistics());
+            note(summary(consumer.statistics()));
           });
       return ExitCode.OK;
     }
 
-    private void print(SqsConsumer.Statistics done) {
-      PrintWriter err = command.commandLine().getErr();
-      err.printf(
-          "quipu counted %d views; %d deliveries were repeats, %d were malformed, %d failed%n",
-          done.counted(), done.countedBefore(), done.malformed(), done.failed());
-      err.flush();
+    private void note(String text) {
+      Output.note(command.commandLine(), text);
+    }
+
+    private static String summary(SqsConsumer.Statistics done) {
+      return "quipu counted %d views; %d deliveries were repeats, %d were malformed, %d failed"
+          .formatted(done.counted(), done.countedBefore(), done.malformed(), done.failed());
     }
   }
 }

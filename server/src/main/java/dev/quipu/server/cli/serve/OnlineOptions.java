@@ -5,7 +5,6 @@ import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
-import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.sketches.OnlineApproximate;
 import dev.quipu.store.StoreProfile.Capability;
 import java.time.Duration;
@@ -33,19 +32,15 @@ final class OnlineOptions {
   @Option(
       names = "--online-window",
       paramLabel = "TIME",
-      defaultValue = "5m",
-      converter = DurationConverter.class,
-      description = "Count clients seen within this time as online (default ${DEFAULT-VALUE}).")
+      description = "Count clients seen within this time as online (default 5m).")
   private Duration window = Window.DEFAULT.length();
 
   @Option(
       names = "--online-resolution",
       paramLabel = "TIME",
-      defaultValue = "1m",
-      converter = DurationConverter.class,
       description =
           "With ring and approximate: length of a bucket of the window (default"
-              + " ${DEFAULT-VALUE}); the length of the window makes a ring of two keys.")
+              + " 1m); the length of the window makes a ring of two keys.")
   private Duration resolution = Window.DEFAULT.resolution();
 
   /** Returns the selected variant on this store. */

@@ -75,6 +75,11 @@ final class PortFlags {
       InetSocketAddress address,
       BooleanSupplier isListening,
       Function<Duration, Optional<String>> impediment) {
+    private static Open of(String protocol, Optional<SslContext> tls, CommandPort port) {
+      String scheme = tls.isPresent() ? protocol + "s" : protocol;
+      return new Open(scheme, port.address(), port::isListening, port::impediment);
+    }
+
     String url() {
       return scheme + "://" + CommandPort.text(address);
     }
@@ -115,37 +120,19 @@ final class PortFlags {
     Integer redisPort = resp;
     if (redisPort != null) {
       Engine engine = engine("--resp", counters);
-      CommandPort server =
-          RespServer.start(
-              options("--resp", redisPort, http, tls).withMemory(budget),
-              engine,
-              Version.current(),
-              Clock.system());
+      PortOptions options = options("--resp", redisPort, http, tls).withMemory(budget);
+      CommandPort server = RespServer.start(options, engine, Version.current(), Clock.system());
       closing.addFirst(server::close);
-      opened.add(
-          new Open(
-              tls.isPresent() ? "rediss" : "redis",
-              server.address(),
-              server::isListening,
-              server::impediment));
+      opened.add(Open.of("redis", tls, server));
     }
     Integer memcachedPort = memcached;
     if (memcachedPort != null) {
       Engine engine = engine("--memcached", counters);
+      PortOptions options = options("--memcached", memcachedPort, http, tls).withMemory(budget);
       CommandPort server =
-          MemcacheServer.start(
-              options("--memcached", memcachedPort, http, tls).withMemory(budget),
-              engine,
-              unsigned,
-              Version.current(),
-              Clock.system());
+          MemcacheServer.start(options, engine, unsigned, Version.current(), Clock.system());
       closing.addFirst(server::close);
-      opened.add(
-          new Open(
-              tls.isPresent() ? "memcacheds" : "memcached",
-              server.address(),
-              server::isListening,
-              server::impediment));
+      opened.add(Open.of("memcached", tls, server));
     }
     return opened;
   }

@@ -28,6 +28,7 @@ import dev.quipu.server.cli.input.Stopping;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.LogOption;
 import dev.quipu.server.cli.output.LogSetup;
+import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.route.Services;
@@ -37,7 +38,6 @@ import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
@@ -130,28 +130,25 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--http",
       paramLabel = "PORT",
-      defaultValue = "" + HttpOptions.PORT,
       description = "Listen on this port (default ${DEFAULT-VALUE}; 0 picks one).")
-  private int http;
+  private int http = HttpOptions.PORT;
 
   @Mixin private PortFlags ports = new PortFlags();
 
   @Option(
       names = "--bind",
       paramLabel = "ADDR",
-      defaultValue = "127.0.0.1",
       description = "Listen on this address (default ${DEFAULT-VALUE}).")
   private String bind = "127.0.0.1";
 
   @Option(
       names = "--durability",
       paramLabel = "WHEN",
-      defaultValue = "fsync",
       converter = DurabilityConverter.class,
       description =
           "When the engine syncs to disk: fsync, before each acknowledgement; interval=TIME,"
               + " periodically; none, when the system does. A power failure loses adds that were"
-              + " not synced; a killed process loses nothing (default ${DEFAULT-VALUE}).")
+              + " not synced; a killed process loses nothing (default fsync).")
   private Durability durability = Durability.FSYNC;
 
   @Option(
@@ -166,7 +163,6 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--on-failure",
       paramLabel = "ACTION",
-      defaultValue = "exit",
       description =
           "After a fatal failure of the disk or memory: exit with 9, or serve 503 with the reason"
               + " until restarted (default ${DEFAULT-VALUE}).")
@@ -245,7 +241,7 @@ public final class ServeCommand implements Callable<Integer> {
     Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
-      require(opened.guard().compare());
+      CountingFlags.require(opened.guard().compare());
       StoreWatch watch = new StoreWatch(opened.regions().here());
       closing.addFirst(watch::close);
       Runnable begin =
@@ -266,12 +262,6 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private static void require(Optional<String> disagreement) {
-    disagreement.ifPresent(why -> {
-      throw new IllegalArgumentException(why);
-    });
-  }
-
   private String storeUri() {
     if (data != null && store != null) {
       throw new IllegalArgumentException("--data and --store conflict; use one of them");
@@ -283,25 +273,11 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * The counters on an open store.
+   * Open resources of a server.
    *
-   * @param name the URI of the store without a password
    * @param impediment returns why all writes are rejected now; empty if they are not
    * @param begin the last step of the start, which may write
    */
-  private record Counting(
-      Quipu quipu,
-      String name,
-      Supplier<Optional<String>> impediment,
-      Runnable begin,
-      Runnable onClose) {
-    void close() {
-      quipu.close();
-      onClose.run();
-    }
-  }
-
-  /** All open resources of a server. */
   private record Opened(
       Services services, Supplier<Optional<String>> impediment, Runnable begin, Runnable onClose) {
     void close() {
@@ -310,8 +286,8 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   /** Opens the cache and the queue, and starts the background tasks of the store. */
-  private Opened opened(Counting counting, FailurePolicy policy) {
-    Quipu quipu = counting.quipu;
+  private Opened opened(Opened counting, FailurePolicy policy) {
+    Quipu quipu = counting.services.quipu();
     Deque<Runnable> closing = new ArrayDeque<>(List.of(counting::close));
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
@@ -327,10 +303,7 @@ public final class ServeCommand implements Callable<Integer> {
         closing.addFirst(new RollUps(hits, HitLogOptions.DEFAULT.settle())::close);
       }
       Services services =
-          Services.of(quipu, counting.name)
-              .counting(counter, into)
-              .showing(shown.counters())
-              .with(presence);
+          counting.services.counting(counter, into).showing(shown.counters()).with(presence);
       Runnable begin =
           () -> {
             counting.begin.run();
@@ -364,7 +337,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private Counting open(String uri) {
+  private Opened open(String uri) {
     if (OpenedStore.isEngine(uri)) {
       if (counting.areForOtherStores()) {
         throw new IllegalArgumentException(
@@ -373,7 +346,8 @@ public final class ServeCommand implements Callable<Integer> {
       EngineOptions options =
           EngineOptions.defaults().withWindow(counting.window()).withDurability(durability);
       Engine engine = Engine.open(OpenedStore.directory(uri), options);
-      return new Counting(Backends.on(engine), uri, Optional::empty, () -> {}, () -> {});
+      Quipu quipu = Backends.on(engine);
+      return new Opened(Services.of(quipu, uri), Optional::empty, () -> {}, quipu::close);
     }
     if (!(durability instanceof Durability.Fsync)) {
       throw new IllegalArgumentException(
@@ -392,10 +366,11 @@ public final class ServeCommand implements Callable<Integer> {
       Quipu quipu = Backends.on(guard.over(opened.driver()), counting::counters);
       Runnable close =
           () -> {
+            quipu.close();
             guard.close();
             opened.close();
           };
-      return new Counting(quipu, opened.name(), guard::impediment, begin, close);
+      return new Opened(Services.of(quipu, opened.name()), guard::impediment, begin, close);
     } catch (RuntimeException e) {
       opened.close();
       throw e;
@@ -404,7 +379,7 @@ public final class ServeCommand implements Callable<Integer> {
 
   private static void check(Supplier<Optional<String>> record, boolean canWait) {
     try {
-      require(record.get());
+      CountingFlags.require(record.get());
     } catch (QuipuException e) {
       if (!canWait || !e.reason().isTemporary()) {
         throw e;
@@ -415,9 +390,9 @@ public final class ServeCommand implements Callable<Integer> {
   private void ready(List<PortFlags.Open> ports, String name) {
     List<String> urls = ports.stream().map(PortFlags.Open::url).toList();
     long millis = (Clock.system().nanoTime() - Environment.of(command).startedNanos()) / 1_000_000;
-    PrintWriter err = command.commandLine().getErr();
-    err.printf("quipu is ready: %s, store %s, in %d ms%n", String.join(", ", urls), name, millis);
-    err.flush();
+    Output.note(
+        command.commandLine(),
+        "quipu is ready: %s, store %s, in %d ms".formatted(String.join(", ", urls), name, millis));
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
     logger.atInfo().addKeyValue("http", urls.getFirst()).addKeyValue("store", name).log("Ready");
   }

@@ -79,11 +79,7 @@ public record Topology(
      * @throws IllegalArgumentException if the record differs from the topology
      */
     public void requireRecord() {
-      guard
-          .check()
-          .ifPresent(why -> {
-            throw new IllegalArgumentException(why);
-          });
+      CountingFlags.require(guard.check());
       guard.start();
     }
 

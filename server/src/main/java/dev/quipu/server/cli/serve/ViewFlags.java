@@ -1,6 +1,5 @@
 package dev.quipu.server.cli.serve;
 
-import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.view.ViewIdentity;
 import dev.quipu.view.ViewOptions;
 import java.time.Duration;
@@ -14,7 +13,6 @@ final class ViewFlags {
   @Option(
       names = "--keep",
       paramLabel = "TIME",
-      converter = DurationConverter.class,
       description =
           "Keep each view for this time: a repeat within it does not count, a later one does"
               + " (default: unlimited).")
@@ -23,7 +21,6 @@ final class ViewFlags {
   @Option(
       names = "--identity",
       paramLabel = "RULE",
-      defaultValue = "event",
       description =
           "Treat two events as the same view if they have the same: event (time and client),"
               + " client, client-day, or hash (default ${DEFAULT-VALUE}).")

@@ -9,16 +9,14 @@ import dev.quipu.server.cli.access.Environment;
 import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.server.cli.serve.CountingFlags;
 import dev.quipu.server.cli.serve.Topology;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Writes the record of a store. */
 @Command(
@@ -41,13 +39,7 @@ import picocli.CommandLine.Spec;
       "  quipu adopt postgresql://db/app --technique marker-item --window 48h",
       "  quipu adopt --region eu --topology regions.json"
     })
-public final class AdoptCommand implements Callable<Integer> {
-  @Spec
-  @SuppressWarnings("NullAway.Init") // picocli sets it
-  private CommandSpec command;
-
-  @Mixin private Output output = new Output();
-
+public final class AdoptCommand extends ResultCommand {
   @Mixin private CountingFlags counting = new CountingFlags();
 
   @Parameters(

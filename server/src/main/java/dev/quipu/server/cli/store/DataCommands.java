@@ -3,9 +3,10 @@ package dev.quipu.server.cli.store;
 import dev.quipu.Guarantee;
 import dev.quipu.engine.Inspection;
 import dev.quipu.server.cli.access.Access;
-import dev.quipu.server.cli.access.Target;
+import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import java.nio.file.Path;
@@ -16,11 +17,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -32,10 +31,7 @@ public final class DataCommands {
       name = "views",
       description = "Print the exact unique views of a page.",
       footer = {"", "Times have the format 2022-03-28T13:17:23+00:00."})
-  public static final class ViewsCommand implements Callable<Integer> {
-    @Mixin private Target target = new Target();
-    @Mixin private Output output = new Output();
-
+  public static final class ViewsCommand extends AccessCommand {
     @Parameters(paramLabel = "URL", description = "The URL of the page, as in its views.")
     private String url = "";
 
@@ -72,9 +68,7 @@ public final class DataCommands {
   }
 
   @Command(name = "check", description = "Check a data directory, which no server may have open.")
-  public static final class CheckCommand implements Callable<Integer> {
-    @Mixin private Output output = new Output();
-
+  public static final class CheckCommand extends ResultCommand {
     @Option(names = "--data", paramLabel = "DIR", required = true, description = "The directory.")
     private Path data = Path.of("");
 
@@ -98,9 +92,7 @@ public final class DataCommands {
         "may be lost, even if acknowledged; the report states how far the data is",
         "intact."
       })
-  public static final class SalvageCommand implements Callable<Integer> {
-    @Mixin private Output output = new Output();
-
+  public static final class SalvageCommand extends ResultCommand {
     @Option(names = "--data", paramLabel = "DIR", required = true, description = "The directory.")
     private Path data = Path.of("");
 
@@ -118,9 +110,7 @@ public final class DataCommands {
   }
 
   @Command(name = "techniques", description = "Print the techniques.")
-  public static final class TechniquesCommand implements Callable<Integer> {
-    @Mixin private Output output = new Output();
-
+  public static final class TechniquesCommand extends ResultCommand {
     @Option(names = "--markdown", description = "Print a Markdown table.")
     private boolean markdown;
 

@@ -6,15 +6,13 @@ import dev.quipu.server.cli.access.Environment;
 import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.server.cli.serve.CountingFlags;
 import dev.quipu.shard.Sharded;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Gives a sharded counter the bounds in the record of its store. */
 @Command(
@@ -33,13 +31,7 @@ import picocli.CommandLine.Spec;
       "Example:",
       "  quipu repair stock --store redis://db --shards 4 --floor 0"
     })
-public final class RepairCommand implements Callable<Integer> {
-  @Spec
-  @SuppressWarnings("NullAway.Init") // picocli sets it
-  private CommandSpec command;
-
-  @Mixin private Output output = new Output();
-
+public final class RepairCommand extends ResultCommand {
   @Mixin private CountingFlags counting = new CountingFlags();
 
   @Parameters(paramLabel = "KEY", description = "The counter.")
@@ -62,11 +54,7 @@ public final class RepairCommand implements Callable<Integer> {
     try (OpenedStore opened = OpenedStore.of(store)) {
       Store read = new Store(opened.driver(), Environment.of(command).clock());
       try (RecordGuard guard = counting.guard(read)) {
-        guard
-            .check()
-            .ifPresent(why -> {
-              throw new IllegalArgumentException(why);
-            });
+        CountingFlags.require(guard.check());
         guard.start();
         Store written = new Store(guard.over(opened.driver()), Environment.of(command).clock());
         if (!(counting.counters(written) instanceof Sharded sharded)) {

@@ -2,6 +2,7 @@ package dev.quipu.server.cli.store;
 
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProvider;
@@ -13,9 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Commands about stores. */
@@ -36,9 +35,7 @@ public final class StoreCommands {
         "",
         "Parameter of every URI: timeoutMillis=N, timeout of a call (default 5000).",
       })
-  public static final class StoresCommand implements Callable<Integer> {
-    @Mixin private Output output = new Output();
-
+  public static final class StoresCommand extends ResultCommand {
     @Override
     public Integer call() {
       for (StoreProvider provider : providers()) {
@@ -76,9 +73,7 @@ public final class StoreCommands {
         "Example:",
         "  quipu schema --store postgresql://db/app | psql app",
       })
-  public static final class SchemaCommand implements Callable<Integer> {
-    @Mixin private Output output = new Output();
-
+  public static final class SchemaCommand extends ResultCommand {
     @Option(
         names = "--store",
         paramLabel = "URI",

@@ -16,37 +16,20 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** A request as its route reads it. */
-public final class Exchange {
+/**
+ * A request as its route reads it.
+ *
+ * @param variable the value of the variable in the route's path; empty if the path has none
+ * @param timeLeft the time of the request
+ */
+public record Exchange(
+    HttpRequest request,
+    String variable,
+    Map<String, String> query,
+    ByteBuffer body,
+    Reservation reservation,
+    TimeLeft timeLeft) {
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
-
-  private final HttpRequest request;
-  private final String variable;
-  private final Map<String, String> query;
-  private final ByteBuffer body;
-  private final Reservation reservation;
-  private final TimeLeft timeLeft;
-
-  /**
-   * Creates an exchange.
-   *
-   * @param variable the value of the variable in the route's path
-   * @param timeLeft the time of the request
-   */
-  public Exchange(
-      HttpRequest request,
-      String variable,
-      Map<String, String> query,
-      ByteBuffer body,
-      Reservation reservation,
-      TimeLeft timeLeft) {
-    this.request = request;
-    this.variable = variable;
-    this.query = query;
-    this.body = body;
-    this.reservation = reservation;
-    this.timeLeft = timeLeft;
-  }
 
   /** The time of a request that has many parts: at its deadline nothing more is sent. */
   public record TimeLeft(Clock clock, long startNanos, Duration deadline) {
@@ -67,11 +50,6 @@ public final class Exchange {
 
   public HttpMethod method() {
     return request.method();
-  }
-
-  /** Returns the value of the variable in the route's path; empty if the path has none. */
-  public String variable() {
-    return variable;
   }
 
   HttpHeaders headers() {

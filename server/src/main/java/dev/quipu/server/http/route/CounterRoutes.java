@@ -32,7 +32,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Serves counters over HTTP. */
-final class CounterRoutes {
+record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
   static final String ADD = "/v1/counters/{name}/add";
   static final String BULK = "/v1/counters/bulk";
 
@@ -43,16 +43,6 @@ final class CounterRoutes {
 
   /** Memory of a body of names while it is decoded and parsed, for each of its bytes. */
   private static final long PARSED_FACTOR = 4;
-
-  private final Counters counters;
-  private final Metrics metrics;
-  private final Failures failures;
-
-  CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
-    this.counters = counters;
-    this.metrics = metrics;
-    this.failures = failures;
-  }
 
   /** POST /v1/counters/{name}/add */
   HttpReply add(Exchange exchange) {
@@ -85,10 +75,7 @@ final class CounterRoutes {
       try {
         JsonBody body = line.json(Set.of("name", "delta", "floor", "ceiling", "id"));
         adds.add(
-            read(
-                body.text("name"),
-                body,
-                body.optionalText("id").map(CounterRoutes::id).orElse(null)));
+            read(body.text("name"), body, body.optionalText("id").map(RequestId::of).orElse(null)));
         places.add(replies.size());
         replies.add(Map.of());
       } catch (RuntimeException e) { // of this line alone
@@ -337,14 +324,14 @@ final class CounterRoutes {
   HttpReply outcome(Exchange exchange) {
     exchange.allowParameters(Set.of("counter"));
     String counter = exchange.requiredParameter("counter");
-    return reply(exchange, counter, counters.outcome(counter, id(exchange.variable())));
+    return reply(exchange, counter, counters.outcome(counter, RequestId.of(exchange.variable())));
   }
 
   /** POST /v1/requests/{id}/cancel */
   HttpReply cancel(Exchange exchange) {
     exchange.allowParameters(Set.of("counter"));
     String counter = exchange.requiredParameter("counter");
-    return reply(exchange, counter, counters.cancel(counter, id(exchange.variable())));
+    return reply(exchange, counter, counters.cancel(counter, RequestId.of(exchange.variable())));
   }
 
   private static HttpReply reply(Exchange exchange, String counter, RequestOutcome outcome) {
@@ -361,9 +348,5 @@ final class CounterRoutes {
       case RequestOutcome.Canceled canceled -> members.put("outcome", "canceled");
     }
     return HttpReply.json(200, members);
-  }
-
-  private static RequestId id(String text) {
-    return RequestId.of(text);
   }
 }

@@ -9,13 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Serves display counters over HTTP. */
-final class DisplayRoutes {
-  private final DisplayCounters display;
-
-  DisplayRoutes(DisplayCounters display) {
-    this.display = display;
-  }
-
+record DisplayRoutes(DisplayCounters display) {
   /** POST /v1/display/{name}/view */
   HttpReply view(Exchange exchange) {
     Map<String, Object> members = new LinkedHashMap<>();

@@ -6,29 +6,19 @@ import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import io.netty.handler.codec.http.HttpMethod;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
 /** Serves what pages embed: a badge that counts its hits, and the script that sends views. */
-final class HitRoutes {
+record HitRoutes(DisplayCounters display) {
   private static final String PREFIX = "hit/";
   private static final int LABEL_CHARACTERS_MAX = 64;
   private static final int CHARACTER_WIDTH = 7;
   private static final int PADDING = 10;
-
-  private final DisplayCounters display;
-
-  HitRoutes(DisplayCounters display) {
-    this.display = display;
-  }
 
   /** GET /hit/{name}.svg: counts a hit and returns the number of hits. HEAD counts nothing. */
   HttpReply badge(Exchange exchange) {
@@ -111,12 +101,8 @@ final class HitRoutes {
 
   /** GET /views.js */
   HttpReply script(Exchange exchange) {
-    try (InputStream in = Objects.requireNonNull(HitRoutes.class.getResourceAsStream("views.js"))) {
-      String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-      return HttpReply.text(200, "text/javascript; charset=utf-8", text)
-          .with("Cache-Control", "max-age=3600");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    List<byte[]> text = List.of(OpenApi.resource("views.js"));
+    return HttpReply.bytes(200, "text/javascript; charset=utf-8", text)
+        .with("Cache-Control", "max-age=3600");
   }
 }

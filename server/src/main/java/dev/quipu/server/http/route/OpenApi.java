@@ -17,8 +17,12 @@ public final class OpenApi {
   private OpenApi() {}
 
   static byte[] bytes() {
-    try (InputStream in =
-        Objects.requireNonNull(OpenApi.class.getResourceAsStream("openapi.json"))) {
+    return resource("openapi.json");
+  }
+
+  /** Returns the content of a file beside this class. */
+  static byte[] resource(String name) {
+    try (InputStream in = Objects.requireNonNull(OpenApi.class.getResourceAsStream(name))) {
       return in.readAllBytes();
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -13,7 +13,12 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /** Serves health, metrics and documentation for operators and tools. */
-public final class OperationRoutes {
+public record OperationRoutes(
+    Quipu quipu,
+    String storeName,
+    Metrics metrics,
+    Supplier<Optional<String>> impediment,
+    Clock clock) {
   private static final Map<String, String> PROBLEMS =
       Map.ofEntries(
           Map.entry(
@@ -57,25 +62,6 @@ public final class OperationRoutes {
   private static final int METRICS_BYTES = 256 << 10;
 
   private static final List<byte[]> OPEN_API = List.of(OpenApi.bytes());
-
-  private final Quipu quipu;
-  private final String storeName;
-  private final Metrics metrics;
-  private final Supplier<Optional<String>> impediment;
-  private final Clock clock;
-
-  OperationRoutes(
-      Quipu quipu,
-      String storeName,
-      Metrics metrics,
-      Supplier<Optional<String>> impediment,
-      Clock clock) {
-    this.quipu = quipu;
-    this.storeName = storeName;
-    this.metrics = metrics;
-    this.impediment = impediment;
-    this.clock = clock;
-  }
 
   /** GET /livez: reports that the process responds. */
   HttpReply live(Exchange exchange) {

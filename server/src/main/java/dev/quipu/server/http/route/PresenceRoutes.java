@@ -10,13 +10,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /** Serves presence over HTTP. */
-final class PresenceRoutes {
-  private final Supplier<Presence> presence;
-
-  PresenceRoutes(Supplier<Presence> presence) {
-    this.presence = presence;
-  }
-
+record PresenceRoutes(Supplier<Presence> presence) {
   /** POST /v1/presence/{room} */
   HttpReply seen(Exchange exchange) {
     String client = exchange.json(Set.of("clientId")).text("clientId");

@@ -12,13 +12,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /** Serves sequences of records over HTTP. */
-final class SequenceRoutes {
-  private final Supplier<SequenceOfRecords> sequences;
-
-  SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
-    this.sequences = sequences;
-  }
-
+record SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
   /** POST /v1/sequences/{name}/next */
   HttpReply next(Exchange exchange) {
     String payload = exchange.json(Set.of("payload")).optionalText("payload").orElse("");

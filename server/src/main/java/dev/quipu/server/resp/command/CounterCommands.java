@@ -27,18 +27,15 @@ public final class CounterCommands {
   private static final RespCommand GET =
       RespCommand.of("get", "key")
           .summary("Returns the value of a key.")
-          .arity(2)
           .reads((counters, words) -> value(counters, words.key(1)));
   private static final RespCommand INCRBY =
       RespCommand.of("incrby", "key increment")
           .summary("Increments the integer value of a key by a number.")
-          .arity(3)
           .writes((counters, words) -> add(counters, words.key(1), words.number(2)));
   private static final RespCommand QUIPU_ADD =
       RespCommand.of("quipu.add", "key delta ID id [FLOOR n] [CEILING n]")
           .summary(
               "Adds exactly once per id. Returns the value, the delta and whether it was replayed.")
-          .arity(-5)
           .writes(CounterCommands::addOnce);
   private static final byte[] NO_WORD = {};
   private static final byte[] ID = {'I', 'D'};
@@ -50,39 +47,32 @@ public final class CounterCommands {
     return List.of(
         RespCommand.of("incr", "key")
             .summary("Increments the integer value of a key by 1.")
-            .arity(2)
             .writes((counters, words) -> add(counters, words.key(1), 1)),
         RespCommand.of("decr", "key")
             .summary("Decrements the integer value of a key by 1.")
-            .arity(2)
             .writes((counters, words) -> add(counters, words.key(1), -1)),
         INCRBY,
         RespCommand.of("decrby", "key decrement")
             .summary("Decrements the integer value of a key by a number.")
-            .arity(3)
             .writes(CounterCommands::decrementBy),
         RespCommand.of(
                 "increx",
                 "key [BYINT n] [LBOUND n] [UBOUND n] [SATURATE]"
                     + " [EX s | PX ms | EXAT s | PXAT ms | PERSIST] [ENX]")
             .summary("Increments within bounds. Returns the value and the delta applied.")
-            .arity(-2)
             .writes(IncrementWithin::run),
         GET,
         RespCommand.of("mget", "key [key ...]")
             .summary("Returns the values of several keys.")
-            .arity(-2)
             .everyKey(1)
             .reads(CounterCommands::many),
         RespCommand.of(
                 "set", "key number [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]")
             .summary("Sets the integer value of a key.")
-            .arity(-3)
             .onWholeKeys()
             .writes(SetCommand::run),
         RespCommand.of("setnx", "key number")
             .summary("Sets the integer value of a key, only if the key doesn't exist.")
-            .arity(3)
             .writes((counters, words) -> {
               String key = words.key(1);
               long number = SetCommand.number(words, 2);
@@ -94,17 +84,14 @@ public final class CounterCommands {
             }),
         RespCommand.of("setex", "key seconds number")
             .summary("Sets the integer value of a key and its expiry.")
-            .arity(4)
             .onWholeKeys()
             .writes((counters, words) -> SetCommand.expiring(counters, words, "EX", "setex")),
         RespCommand.of("psetex", "key milliseconds number")
             .summary("Sets the integer value of a key and its expiry.")
-            .arity(4)
             .onWholeKeys()
             .writes((counters, words) -> SetCommand.expiring(counters, words, "PX", "psetex")),
         RespCommand.of("getset", "key number")
             .summary("Sets the integer value of a key and returns the previous one.")
-            .arity(3)
             .onWholeKeys()
             .writes((counters, words) -> {
               String key = words.key(1);
@@ -114,7 +101,6 @@ public final class CounterCommands {
             }),
         RespCommand.of("getdel", "key")
             .summary("Returns the value of a key and deletes the key.")
-            .arity(2)
             .writes((counters, words) -> {
               Reply was = value(counters, words.key(1));
               counters.remove(words.key(1));
@@ -122,7 +108,6 @@ public final class CounterCommands {
             }),
         RespCommand.of("mset", "key number [key number ...]")
             .summary("Sets the integer values of several keys.")
-            .arity(-3)
             .everyKey(2)
             .onWholeKeys()
             .writes(CounterCommands::set),
@@ -132,11 +117,9 @@ public final class CounterCommands {
         exist("touch"),
         RespCommand.of("type", "key")
             .summary("Returns the type of the value of a key: string, hash, zset or none.")
-            .arity(2)
             .reads((counters, words) -> new Reply.Simple(Kind.of(counters, words.key(1)).type())),
         RespCommand.of("strlen", "key")
             .summary("Returns the length of the value in characters.")
-            .arity(2)
             .reads((counters, words) -> {
               Reply value = value(counters, words.key(1));
               return new Reply.Number(value instanceof Reply.Bulk bulk ? bulk.length() : 0);
@@ -144,12 +127,10 @@ public final class CounterCommands {
         QUIPU_ADD,
         RespCommand.of("quipu.outcome", "key id")
             .summary("Returns the outcome of a request: applied, canceled or not-seen.")
-            .arity(3)
             .reads(
                 (counters, words) -> outcome(counters.outcome(words.sharedKey(1), id(words, 2)))),
         RespCommand.of("quipu.cancel", "key id")
             .summary("Cancels a request unless it was applied. Returns its outcome.")
-            .arity(3)
             .writes(
                 (counters, words) -> outcome(counters.cancel(words.sharedKey(1), id(words, 2)))));
   }
@@ -241,7 +222,6 @@ public final class CounterCommands {
   private static RespCommand remove(String name) {
     return RespCommand.of(name, "key [key ...]")
         .summary("Deletes keys. Returns how many existed.")
-        .arity(-2)
         .everyKey(1)
         .onWholeKeys()
         .writes(CounterCommands::remove);
@@ -250,7 +230,6 @@ public final class CounterCommands {
   private static RespCommand exist(String name) {
     return RespCommand.of(name, "key [key ...]")
         .summary("Returns the number of keys that exist.")
-        .arity(-2)
         .everyKey(1)
         .reads(CounterCommands::exist);
   }

@@ -24,18 +24,16 @@ final class EngineCommands {
         RespCommand.of("quipu.explain", "key")
             .summary(
                 "Shows how a key is stored, with its guarantees and the outcome of a lost reply.")
-            .arity(2)
             .onEngine((session, words) -> counters -> explain(session, counters, words)),
-        rejected("incrbyfloat", 3, "key increment", "INCRBY"),
-        rejected("hincrbyfloat", 4, "key field increment", "HINCRBY"),
+        rejected("incrbyfloat", "key increment", "INCRBY"),
+        rejected("hincrbyfloat", "key field increment", "HINCRBY"),
         flush("flushall"),
         flush("flushdb"));
   }
 
-  private static RespCommand rejected(String name, int arity, String usage, String instead) {
+  private static RespCommand rejected(String name, String usage, String instead) {
     return RespCommand.of(name, usage)
         .summary("Not supported: counters are integers.")
-        .arity(arity)
         .writes((counters, words) -> {
           throw new Rejected("ERR counters are integers; use " + instead);
         });
@@ -44,7 +42,6 @@ final class EngineCommands {
   private static RespCommand flush(String name) {
     return RespCommand.of(name, "[ASYNC | SYNC]")
         .summary("Removes all keys; requires --allow-flush.")
-        .arity(-1)
         .onEngine(EngineCommands::flush);
   }
 

@@ -21,15 +21,12 @@ final class HashCommands {
     return List.of(
         RespCommand.of("hincrby", "key field increment")
             .summary("Increments the integer value of a hash field by a number.")
-            .arity(4)
             .writes(HashCommands::add),
         RespCommand.of("hset", "key field number [field number ...]")
             .summary("Sets the integer values of hash fields.")
-            .arity(-4)
             .writes(HashCommands::set),
         RespCommand.of("hsetnx", "key field number")
             .summary("Sets the integer value of a hash field, only if it doesn't exist.")
-            .arity(4)
             .writes((counters, words) -> {
               Family family = family(counters, words);
               String member = family.member(words.field(2));
@@ -42,45 +39,37 @@ final class HashCommands {
             }),
         RespCommand.of("hget", "key field")
             .summary("Returns the value of a hash field.")
-            .arity(3)
             .reads((counters, words) -> value(counters, family(counters, words), words.field(2))),
         RespCommand.of("hmget", "key field [field ...]")
             .summary("Returns the values of several hash fields.")
-            .arity(-3)
             .reads((counters, words) -> {
               Family family = family(counters, words);
               return Collected.arrayOf(words, 2, i -> value(counters, family, words.field(i)));
             }),
         RespCommand.of("hgetall", "key")
             .summary("Returns all fields and values of a hash, ordered by field.")
-            .arity(2)
             .reads(HashCommands::everything),
         RespCommand.of("hkeys", "key")
             .summary("Returns all fields of a hash.")
-            .arity(2)
             .reads((counters, words) -> {
               Family family = family(counters, words);
               return each(words, family, name -> Reply.bulk(family.field(name)));
             }),
         RespCommand.of("hvals", "key")
             .summary("Returns all values of a hash.")
-            .arity(2)
             .reads((counters, words) ->
                 each(words, family(counters, words), name -> Reply.bulk(text(counters, name)))),
         RespCommand.of("hlen", "key")
             .summary("Returns the number of fields of a hash.")
-            .arity(2)
             .reads((counters, words) -> new Reply.Number(family(counters, words).names().size())),
         RespCommand.of("hexists", "key field")
             .summary("Returns whether a hash field exists.")
-            .arity(3)
             .reads((counters, words) -> {
               Family family = family(counters, words);
               return Reply.of(counters.get(family.member(words.field(2))).isPresent());
             }),
         RespCommand.of("hdel", "key field [field ...]")
             .summary("Deletes hash fields. Deletes the hash if no fields remain.")
-            .arity(-3)
             .writes((counters, words) -> family(counters, words).remove(words)));
   }
 

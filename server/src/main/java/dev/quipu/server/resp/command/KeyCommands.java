@@ -34,7 +34,6 @@ final class KeyCommands {
         left("pexpiretime", 1, true, "Returns the expiry of a key as a Unix time in milliseconds."),
         RespCommand.of("persist", "key")
             .summary("Removes the expiry of a key.")
-            .arity(2)
             .onWholeKeys()
             .writes((counters, words) -> {
               boolean expires = Kind.expiresAt(counters, words.key(1)) != 0;
@@ -42,26 +41,21 @@ final class KeyCommands {
             }),
         RespCommand.of("getex", "key [EX s | PX ms | EXAT s | PXAT ms | PERSIST]")
             .summary("Returns the value of a key and sets its expiry.")
-            .arity(-2)
             .writes(KeyCommands::getAndExpire),
         RespCommand.of("scan", "cursor [MATCH pattern] [COUNT n] [TYPE type]")
             .summary("Iterates over the keys; returns a page and the next cursor.")
-            .arity(-2)
             .noKeys()
             .reads(Scanning::run),
         RespCommand.of("keys", "pattern")
             .summary("Returns all keys that match a pattern, up to 100,000.")
-            .arity(2)
             .noKeys()
             .reads(KeyCommands::keys),
         RespCommand.of("dbsize", "")
             .summary("Returns the number of counters; each hash field and member counts.")
-            .arity(1)
             .noKeys()
             .reads((counters, words) -> new Reply.Number(counters.size())),
         RespCommand.of("randomkey", "")
             .summary("Returns a key: the first in order.")
-            .arity(1)
             .noKeys()
             .reads((counters, words) -> {
               List<String> names = counters.names("", "", 1);
@@ -74,7 +68,6 @@ final class KeyCommands {
   private static RespCommand expire(String name, String unit, String usage) {
     return RespCommand.of(name, "key " + usage + " [NX | XX | GT | LT]")
         .summary("Sets the expiry of a key.")
-        .arity(-3)
         .onWholeKeys()
         .writes((counters, words) -> expire(counters, words, unit, name));
   }
@@ -114,7 +107,6 @@ final class KeyCommands {
   private static RespCommand left(String name, long unit, boolean isAbsolute, String summary) {
     return RespCommand.of(name, "key")
         .summary(summary)
-        .arity(2)
         .reads((counters, words) -> {
           if (Kind.of(counters, words.key(1)) == Kind.NONE) {
             return new Reply.Number(-2);

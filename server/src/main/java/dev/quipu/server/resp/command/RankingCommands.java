@@ -36,7 +36,6 @@ final class RankingCommands {
     return List.of(
         RespCommand.of("zincrby", "key increment member")
             .summary("Increments the score of a member of a sorted set.")
-            .arity(4)
             .writes((counters, words) -> {
               long delta = number(words, 2);
               Family family = family(counters, words);
@@ -46,42 +45,33 @@ final class RankingCommands {
             }),
         RespCommand.of("zadd", "key [NX | XX] [CH] number member [number member ...]")
             .summary("Adds members to a sorted set, or updates their scores.")
-            .arity(-4)
             .writes(RankingCommands::set),
         RespCommand.of("zrem", "key member [member ...]")
             .summary("Removes members from a sorted set.")
-            .arity(-3)
             .writes((counters, words) -> family(counters, words).remove(words)),
         RespCommand.of("zscore", "key member")
             .summary("Returns the score of a member of a sorted set.")
-            .arity(3)
             .reads((counters, words) -> score(counters, family(counters, words), words.field(2))),
         RespCommand.of("zmscore", "key member [member ...]")
             .summary("Returns the scores of several members of a sorted set.")
-            .arity(-3)
             .reads((counters, words) -> {
               Family family = family(counters, words);
               return Collected.arrayOf(words, 2, i -> score(counters, family, words.field(i)));
             }),
         RespCommand.of("zcard", "key")
             .summary("Returns the number of members of a sorted set.")
-            .arity(2)
             .reads((counters, words) -> new Reply.Number(family(counters, words).names().size())),
         RespCommand.of("zrank", "key member")
             .summary("Returns the rank of a member by ascending score, starting at 0.")
-            .arity(3)
             .reads((counters, words) -> rank(counters, words, false)),
         RespCommand.of("zrevrank", "key member")
             .summary("Returns the rank of a member by descending score, starting at 0.")
-            .arity(3)
             .reads((counters, words) -> rank(counters, words, true)),
         RespCommand.of("zrange", "key start stop [REV] [WITHSCORES]")
             .summary("Returns members in a range of ranks, by ascending score.")
-            .arity(-4)
             .reads((counters, words) -> range(counters, words, false)),
         RespCommand.of("zrevrange", "key start stop [WITHSCORES]")
             .summary("Returns members in a range of ranks, by descending score.")
-            .arity(-4)
             .reads((counters, words) -> range(counters, words, true)));
   }
 

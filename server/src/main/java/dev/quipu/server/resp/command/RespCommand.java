@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.StringTokenizer;
 
 /** The definition of a command: it drives parsing, {@code COMMAND} and the reference page. */
 public final class RespCommand {
@@ -55,7 +56,7 @@ public final class RespCommand {
     private final String name;
     private final String usage;
     private String summary = "";
-    private int arity = 1;
+    private int arity;
     private boolean hasKeys = true;
     private int lastKey = 1;
     private int step = 1;
@@ -64,6 +65,16 @@ public final class RespCommand {
     private Builder(String name, String usage) {
       this.name = name;
       this.usage = usage;
+      this.arity = arity(usage);
+    }
+
+    private static int arity(String usage) {
+      String required = usage;
+      while (required.contains("[")) {
+        required = required.replaceAll("\\[[^\\[]*?]", ""); // the innermost brackets
+      }
+      int words = 1 + new StringTokenizer(required).countTokens();
+      return required.equals(usage) ? words : -words;
     }
 
     /** Sets the description, one sentence. */
@@ -72,7 +83,10 @@ public final class RespCommand {
       return this;
     }
 
-    /** Sets the number of words including the name; negative for a minimum, as in Redis. */
+    /**
+     * Sets the number of words including the name; negative for a minimum, as in Redis. By default
+     * it is the number of words of the usage, with those in brackets optional.
+     */
     Builder arity(int words) {
       arity = words;
       return this;

@@ -31,7 +31,6 @@ final class SessionCommands {
     return List.of(
         RespCommand.of("ping", "[message]")
             .summary("Returns PONG or the message.")
-            .arity(-1)
             .onSession((session, words) ->
                 switch (words.size()) {
                   case 1 -> new Reply.Simple("PONG");
@@ -40,7 +39,6 @@ final class SessionCommands {
                 }),
         RespCommand.of("echo", "message")
             .summary("Returns the message.")
-            .arity(2)
             .onSession((session, words) -> new Reply.Bulk(words.bytes(1))),
         RespCommand.of("quit", "")
             .summary("Closes the connection.")
@@ -51,15 +49,12 @@ final class SessionCommands {
             }),
         RespCommand.of("hello", "[2 | 3 [AUTH user token] [SETNAME name]]")
             .summary("Selects the protocol; optionally authenticates and names the connection.")
-            .arity(-1)
             .onSession(SessionCommands::hello),
         RespCommand.of("auth", "[user] token")
             .summary("Authenticates the connection with a token.")
-            .arity(-2)
             .onSession(SessionCommands::authenticate),
         RespCommand.of("select", "0")
             .summary("Selects database 0, the only one.")
-            .arity(2)
             .onSession((session, words) ->
                 words.number(1) == 0
                     ? Replies.OK
@@ -70,7 +65,6 @@ final class SessionCommands {
             .onEngine((session, words) -> counters -> client(session, words)),
         RespCommand.of("command", "[COUNT | DOCS | INFO | LIST]")
             .summary("Describes commands.")
-            .arity(-1)
             .onEngine((session, words) -> counters -> command(words)),
         RespCommand.of("config", "GET pattern")
             .summary("Returns the values of settings.")
@@ -78,11 +72,9 @@ final class SessionCommands {
             .onEngine((session, words) -> counters -> config(session, counters, words)),
         RespCommand.of("info", "[section]")
             .summary("Returns information and statistics about the server.")
-            .arity(-1)
             .onEngine((session, words) -> counters -> info(session, counters, words)),
         RespCommand.of("time", "")
             .summary("Returns the server time: seconds and microseconds.")
-            .arity(1)
             .onSession((session, words) -> {
               long millis = session.shared.clock().epochMillis();
               return new Reply.Several(
@@ -186,61 +178,47 @@ final class SessionCommands {
   }
 
   private static Reply client(Session session, Arguments words) {
-    String what = words.word(1);
-    switch (what) {
-      case "SETINFO" -> {
-        if (words.size() != 4) {
-          break;
-        }
-        String value = words.text(3);
-        String field = words.word(2);
-        if (!field.equals("LIB-NAME") && !field.equals("LIB-VER")) {
-          return new Reply.Failure("ERR Unrecognized option '" + words.text(2) + "'");
-        }
-        if (!Session.isPlain(value)) {
-          String name = field.equals("LIB-NAME") ? "lib-name" : "lib-ver";
-          return new Reply.Failure(
-              "ERR " + name + " cannot contain spaces, newlines or special characters.");
-        }
-        if (field.equals("LIB-NAME")) {
-          session.library = value;
-        } else {
-          session.libraryVersion = value;
-        }
-        return Replies.OK;
-      }
-      case "SETNAME" -> {
-        if (words.size() != 3) {
-          break;
-        }
-        if (!Session.isPlain(words.text(2))) {
-          return badName();
-        }
-        session.name = words.text(2);
-        return Replies.OK;
-      }
-      case "GETNAME" -> {
-        return session.name.isEmpty() ? Replies.NULL : Reply.bulk(session.name);
-      }
-      case "ID" -> {
-        return new Reply.Number(session.id);
-      }
-      case "INFO" -> {
-        return new Reply.Verbatim(session.line() + "\n");
-      }
-      case "LIST" -> {
-        return list(session, words);
-      }
-      case "NO-EVICT", "NO-TOUCH" -> {
-        return Replies.OK;
-      }
-      default -> {
-        // rejected below
-      }
+    Reply unknown =
+        new Reply.Failure(
+            "ERR unknown subcommand or wrong number of arguments for '%s'. Try CLIENT HELP."
+                .formatted(words.text(1)));
+    return switch (words.word(1)) {
+      case "SETINFO" -> words.size() == 4 ? setInfo(session, words) : unknown;
+      case "SETNAME" -> words.size() == 3 ? setName(session, words.text(2)) : unknown;
+      case "GETNAME" -> session.name.isEmpty() ? Replies.NULL : Reply.bulk(session.name);
+      case "ID" -> new Reply.Number(session.id);
+      case "INFO" -> new Reply.Verbatim(session.line() + "\n");
+      case "LIST" -> list(session, words);
+      case "NO-EVICT", "NO-TOUCH" -> Replies.OK;
+      default -> unknown;
+    };
+  }
+
+  private static Reply setInfo(Session session, Arguments words) {
+    String field = words.word(2);
+    if (!field.equals("LIB-NAME") && !field.equals("LIB-VER")) {
+      return new Reply.Failure("ERR Unrecognized option '" + words.text(2) + "'");
     }
-    return new Reply.Failure(
-        "ERR unknown subcommand or wrong number of arguments for '%s'. Try CLIENT HELP."
-            .formatted(words.text(1)));
+    String value = words.text(3);
+    if (!Session.isPlain(value)) {
+      return new Reply.Failure(
+          "ERR %s cannot contain spaces, newlines or special characters."
+              .formatted(field.toLowerCase(Locale.ROOT)));
+    }
+    if (field.equals("LIB-NAME")) {
+      session.library = value;
+    } else {
+      session.libraryVersion = value;
+    }
+    return Replies.OK;
+  }
+
+  private static Reply setName(Session session, String name) {
+    if (!Session.isPlain(name)) {
+      return badName();
+    }
+    session.name = name;
+    return Replies.OK;
   }
 
   /** Returns the lines of all connections, within the memory of this one. */

@@ -20,18 +20,15 @@ final class SketchCommands {
     return List.of(
         RespCommand.of("pfadd", "key [element ...]")
             .summary("Adds elements to a distinct count. Returns whether the estimate changed.")
-            .arity(-2)
             .onWholeKeys()
             .writes(SketchCommands::add),
         RespCommand.of("pfcount", "key [key ...]")
             .summary(
                 "Returns the number of distinct elements: exact up to 512, then within 0.84 %.")
-            .arity(-2)
             .everyKey(1)
             .reads((counters, words) -> new Reply.Number(union(counters, words, 1).estimate())),
         RespCommand.of("pfmerge", "key [key ...]")
             .summary("Merges distinct counts into the first key.")
-            .arity(-2)
             .everyKey(1)
             .onWholeKeys()
             .writes((counters, words) -> {

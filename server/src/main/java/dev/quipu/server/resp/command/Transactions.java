@@ -31,15 +31,12 @@ final class Transactions {
     return List.of(
         RespCommand.of("multi", "")
             .summary("Starts a transaction.")
-            .arity(1)
             .onSession((session, words) -> session.begin()),
         RespCommand.of("exec", "")
             .summary("Executes all commands of a transaction.")
-            .arity(1)
             .onEngine(Transactions::execute),
         RespCommand.of("discard", "")
             .summary("Discards a transaction.")
-            .arity(1)
             .onEngine((session, words) -> {
               boolean isQueueing = session.isQueueing();
               Reply reply = session.discard();
@@ -47,15 +44,12 @@ final class Transactions {
             }),
         RespCommand.of("watch", "key [key ...]")
             .summary("Monitors keys: the next transaction executes only if they are unchanged.")
-            .arity(-2)
             .onEngine(Transactions::watch),
         RespCommand.of("unwatch", "")
             .summary("Forgets watched keys.")
-            .arity(1)
             .onEngine((session, words) -> unwatch(session, Replies.OK)),
         RespCommand.of("reset", "")
             .summary("Resets the connection.")
-            .arity(1)
             .onEngine((session, words) -> {
               session.reset();
               return unwatch(session, new Reply.Simple("RESET"));

@@ -114,8 +114,7 @@ final class RemoteAccessTest {
         // The same id, sent over HTTP, locally or in bulk, is the same request.
         assertTrue(quipu.counters().add(add) instanceof AddResult.Replayed, id);
         assertTrue(access.addAll(List.of(add)).getFirst() instanceof AddResult.Replayed, id);
-        assertTrue(
-            access.outcome("a", RequestId.of(id), false) instanceof RequestOutcome.Applied, id);
+        assertTrue(access.outcome("a", RequestId.of(id)) instanceof RequestOutcome.Applied, id);
       }
       assertEquals(ids.size(), access.read("a").orElseThrow().value());
     }
