@@ -13,13 +13,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/*
+/**
+ * Lists counters by name: numbers only, without members of families.
+ *
+ * <pre>{@code
  * A listing that returns little may visit much: expired counters, texts, families. So it seeks past
  * all members of a family at once, and yields to other calls after a number of visits. Each value
  * is read at some moment during the call.
+ * }</pre>
  */
-
-/** Lists counters by name: numbers only, without members of families. */
 final class ListTask extends Task {
   /** Names that are visited before the task yields to others. */
   static final int VISITS_MAX = 4_096;

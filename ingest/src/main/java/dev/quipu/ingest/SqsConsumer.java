@@ -27,7 +27,10 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequestEntry;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
-/*
+/**
+ * Counts views from an SQS queue, each exactly once. Thread-safe.
+ *
+ * <pre>{@code
  * CONSUMING A QUEUE THAT DELIVERS AT LEAST ONCE
  *
  * Protocol of each poller.
@@ -51,9 +54,8 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  *   | 2                | the same; their markers reject the repeats       |
  *   | 3, before 5      | the dead-letter queue has the message twice      |
  *   | 5                | done                                             |
+ * }</pre>
  */
-
-/** Counts views from an SQS queue, each exactly once. Thread-safe. */
 public final class SqsConsumer implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(SqsConsumer.class);
   private static final int BATCH = 10; // the limit of SQS

@@ -5,16 +5,18 @@ import com.dynatrace.hash4j.hashing.Hashing;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/*
+/**
+ * Estimates the number of distinct values. Not thread-safe.
+ *
+ * <pre>{@code
  * Counts distinct values. Up to HASHES_MAX, the sketch is the sorted list of their 64-bit hashes,
  * and exact except for collisions. Above, it is an UltraLogLog of 8,192 registers: 8 KiB, with a
  * standard error of 0.84 %. In both forms it does not depend on the order and repetition of adds,
  * so a repeat changes nothing.
  *
  * Encoding: a type byte, then the hashes of 8 bytes each, or the registers.
+ * }</pre>
  */
-
-/** Estimates the number of distinct values. Not thread-safe. */
 public final class DistinctSketch {
   /** Largest size of a sketch, in bytes. */
   public static final int BYTES_MAX = 1 + (1 << DistinctSketch.PRECISION);

@@ -27,7 +27,10 @@ import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Counts clients to within a few percent, in little memory. Thread-safe.
+ *
+ * <pre>{@code
  * ONLINE USERS, APPROXIMATELY
  *
  * Problem. Count millions of online users to within a few percent, in kilobytes.
@@ -61,9 +64,8 @@ import org.jspecify.annotations.Nullable;
  * one per bucket.
  *
  * Source. P. Flajolet and others, "HyperLogLog", 2007; the windows as in the ring.
+ * }</pre>
  */
-
-/** Counts clients to within a few percent, in little memory. Thread-safe. */
 public final class OnlineApproximate implements Presence {
   /** Three standard deviations, relative to the number. */
   public static final double ERROR = 3 * 1.04 / 64;

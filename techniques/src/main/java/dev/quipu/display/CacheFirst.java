@@ -33,7 +33,11 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Counts views in a cache and flushes them to a durable counter. Each loss of the cache costs at
+ * most {@code unflushedMax} views per counter, and readings account for it.
+ *
+ * <pre>{@code
  * A VIEW COUNTER IN A CACHE
  *
  * Problem. Every view counts and is shown immediately, and there are more views than the database
@@ -97,11 +101,7 @@ import org.jspecify.annotations.Nullable;
  * read, an add and a write. Only the item is kept.
  *
  * Source. "Atomic operations and counters in memcached", view counter.
- */
-
-/**
- * Counts views in a cache and flushes them to a durable counter. Each loss of the cache costs at
- * most {@code unflushedMax} views per counter, and readings account for it.
+ * }</pre>
  */
 public final class CacheFirst implements DisplayCounters {
   /** Default of the most views of a counter that are only in the cache. */

@@ -23,7 +23,10 @@ import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Counts views durably and shows them from a cache, with a maximum age. Thread-safe.
+ *
+ * <pre>{@code
  * A DURABLE COUNTER THAT IS SHOWN FROM A CACHE
  *
  * Problem. No view may be lost, and the value is shown more often than the database can serve
@@ -54,9 +57,8 @@ import org.jspecify.annotations.Nullable;
  * age, one read of the durable counter and four more round trips.
  *
  * Source. "Atomic operations and counters in memcached": the view counter, and rebuilding.
+ * }</pre>
  */
-
-/** Counts views durably and shows them from a cache, with a maximum age. Thread-safe. */
 public final class DurableFirst implements DisplayCounters {
   /** Default maximum age. */
   public static final Duration AGE_DEFAULT = Duration.ofSeconds(1);

@@ -36,7 +36,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
+/**
+ * Counts by one item per hit and a summary of the old ones. Thread-safe.
+ *
+ * <pre>{@code
  * HIT LOG
  *
  * Problem. A store without atomic addition or transactions, and with stale reads. Besides, a log of
@@ -115,9 +118,8 @@ import org.slf4j.LoggerFactory;
  * No bounds, since no item holds the current value.
  *
  * Source. "SimpleDB counters", the easy way.
+ * }</pre>
  */
-
-/** Counts by one item per hit and a summary of the old ones. Thread-safe. */
 public final class HitLog implements Technique {
   /** Its requirements, guarantees and costs, with strong reads. */
   public static final TechniqueSpec SPEC = Techniques.HIT_LOG;

@@ -38,7 +38,10 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
+/**
+ * Counts by a tree of versions, without conditions or locks. Thread-safe.
+ *
+ * <pre>{@code
  * VERSION TREE
  *
  * Problem. A store that can only add values to a set and remove them, with stale reads. Many
@@ -107,9 +110,8 @@ import org.slf4j.LoggerFactory;
  * No bounds, and no request ids.
  *
  * Source. "SimpleDB counters", the hard way.
+ * }</pre>
  */
-
-/** Counts by a tree of versions, without conditions or locks. Thread-safe. */
 public final class VersionTree implements Technique {
   /** Its requirements, guarantees and costs, with strong reads. */
   public static final TechniqueSpec SPEC = Techniques.VERSION_TREE;

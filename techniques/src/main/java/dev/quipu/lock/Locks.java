@@ -25,7 +25,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
-/*
+/**
+ * Leased locks with fencing tokens, one item each. Thread-safe.
+ *
+ * <pre>{@code
  * LOCKS
  *
  * Problem. Exactly one of many processes should do some work; if it dies, another should take over.
@@ -65,9 +68,8 @@ import java.util.random.RandomGenerator;
  *
  * Source. "Atomic operations and counters in memcached", locks; fencing: M. Kleppmann, "How to do
  * distributed locking", 2016.
+ * }</pre>
  */
-
-/** Leased locks with fencing tokens, one item each. Thread-safe. */
 public final class Locks {
   /** Longest lease. */
   public static final Duration LEASE_MAX = Duration.ofDays(1);

@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/*
+/**
+ * Counts online clients exactly, on a store with ordered scan. Thread-safe.
+ *
+ * <pre>{@code
  * ONLINE USERS, EXACTLY
  *
  * Problem. How many users are online, to the millisecond, without counting any of them twice.
@@ -56,9 +59,8 @@ import java.util.Optional;
  *
  * Cost. A hit: two round trips, a read and a write, one item per client. A reader: one read per
  * 1,000 clients, including those whose item has expired and is not removed yet.
+ * }</pre>
  */
-
-/** Counts online clients exactly, on a store with ordered scan. Thread-safe. */
 public final class OnlineExact implements Presence {
 
   private final Store store;

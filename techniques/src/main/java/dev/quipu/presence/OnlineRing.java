@@ -16,7 +16,10 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
-/*
+/**
+ * Counts online sessions once per window, in a ring of numbers that expire. Thread-safe.
+ *
+ * <pre>{@code
  * ONLINE USERS IN A RING OF KEYS
  *
  * Problem. A page shows how many users are online: distinct sessions seen in the last five minutes.
@@ -83,9 +86,8 @@ import java.util.stream.LongStream;
  * elsewhere one for each of 4N - 2 keys.
  *
  * Source. "Atomic operations and counters in memcached", online counter.
+ * }</pre>
  */
-
-/** Counts online sessions once per window, in a ring of numbers that expire. Thread-safe. */
 public final class OnlineRing implements Presence {
   private static final int ROUNDS_MAX = 100;
   private static final int READS_MAX = 3;

@@ -22,7 +22,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
+/**
+ * Rejects writes to a store whose record differs from the configuration of this process, or could
+ * not be read recently. Thread-safe.
+ *
+ * <pre>{@code
  * Two processes that use one store with different techniques, or within different bounds, each
  * maintain their own guarantees and violate those of the other. So the store itself contains the
  * configuration of its counters, in one item, the record. A process reads it before its first
@@ -55,11 +59,7 @@ import org.slf4j.LoggerFactory;
  * the record of adopt() has not reached when the wait ends: stop the servers first.
  *
  * Cost: one read per INTERVAL and process.
- */
-
-/**
- * Rejects writes to a store whose record differs from the configuration of this process, or could
- * not be read recently. Thread-safe.
+ * }</pre>
  */
 public final class RecordGuard implements AutoCloseable {
   /** How long a process may write after it began to read the record. */

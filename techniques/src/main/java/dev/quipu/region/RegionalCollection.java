@@ -42,7 +42,10 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
-/*
+/**
+ * Counts by one item per change, in any region at any time. Thread-safe.
+ *
+ * <pre>{@code
  * ITEM COLLECTION OVER REGIONS
  *
  * Problem. A collection of changes has no item that two regions write differently, so it stays
@@ -91,9 +94,8 @@ import java.util.random.RandomGenerator;
  * No bounds, and no cancellations: the region that is asked may not know a request of another.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 6 and global tables.
+ * }</pre>
  */
-
-/** Counts by one item per change, in any region at any time. Thread-safe. */
 public final class RegionalCollection implements Technique {
   /** Its guarantees and costs over regions. */
   public static final TechniqueSpec SPEC =

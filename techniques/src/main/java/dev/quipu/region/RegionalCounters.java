@@ -40,7 +40,10 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/*
+/**
+ * Counters that several regions write, each in its own replica, within bounds. Thread-safe.
+ *
+ * <pre>{@code
  * COUNTERS OVER REGIONS
  *
  * Problem. A table has a replica in each region, and of two writes to one item the later wins
@@ -98,13 +101,11 @@ import java.util.random.RandomGenerator;
  *   | a region is lost      | its rights are frozen   | its lease ends, then it is retired        |
  *   | a successor is lost   | left/N, or not          | it is retired too, and the next one takes |
  *   |                       |                         | over the rights of both                   |
- *   | a replica is restored | old rights: too many    | its beat is too low: within 3 beats it is |
- *   | from a backup         |                         | not counted there, and no reading is      |
- *   |                       |                         | certain; it returns under another name.   |
- *   |                       |                         | Rights that it used or gave twice until   |
- *   |                       |                         | then may exceed the bounds, by no more    |
- *   |                       |                         | than the rights of the backup and those   |
- *   |                       |                         | that others gave it since                 |
+ *   | a replica is restored | old rights, and an old  | within 3 beats it stops; no reading is    |
+ *   | from a backup         | beat                    | certain; it returns under another name.   |
+ *   |                       |                         | Until then it may exceed the bounds, by   |
+ *   |                       |                         | the rights of the backup and those that   |
+ *   |                       |                         | others gave it since                      |
  *
  * Retirement. Which regions are retired, in what order and with which successors, is decided by
  * votes of the remaining replicas (RegionRetirements). Then, for each counter, by any process of
@@ -129,9 +130,8 @@ import java.util.random.RandomGenerator;
  * Sources. "Implement resource counters with Amazon DynamoDB", global tables; P. O'Neil, "The
  * Escrow Transactional Method", 1986; V. Balegas and others, "Extending Eventually Consistent Cloud
  * Databases for Enforcing Numeric Invariants", 2015.
+ * }</pre>
  */
-
-/** Counters that several regions write, each in its own replica, within bounds. Thread-safe. */
 public final class RegionalCounters implements Technique {
   /** Its requirements on each replica, guarantees and costs. */
   public static final TechniqueSpec SPEC =

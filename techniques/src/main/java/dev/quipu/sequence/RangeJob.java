@@ -27,7 +27,10 @@ import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
+/**
+ * Processes the numbers 1..N in ranges, each number once. Thread-safe.
+ *
+ * <pre>{@code
  * RANGE JOB
  *
  * Problem. Numbered records 1..N must be processed by many workers in parallel. Workers die, and
@@ -58,9 +61,8 @@ import org.slf4j.LoggerFactory;
  * Cost. One write for each acquired range, one transaction for each record.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine), ranges for parallel tasks.
+ * }</pre>
  */
-
-/** Processes the numbers 1..N in ranges, each number once. Thread-safe. */
 public final class RangeJob {
   /** Maximum number of ranges of a job. */
   public static final int RANGES_MAX = 10_000;

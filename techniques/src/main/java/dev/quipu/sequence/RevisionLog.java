@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
-/*
+/**
+ * Revisions of entities; the newest revision has the number of entities. Thread-safe.
+ *
+ * <pre>{@code
  * REVISION LOG
  *
  * Problem. Entities are created, changed and deleted, and nothing is ever overwritten: each change
@@ -57,9 +60,8 @@ import java.util.random.RandomGenerator;
  *
  * Source. "Sequence numbers for records without a counter" (App Engine), the count in the newest
  * record.
+ * }</pre>
  */
-
-/** Revisions of entities; the newest revision has the number of entities. Thread-safe. */
 public final class RevisionLog {
   private static final String PARTITION = "revisions/";
   private static final String HEADS = "revision-heads/";

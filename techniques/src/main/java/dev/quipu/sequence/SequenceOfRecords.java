@@ -17,7 +17,10 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Numbers records 1, 2, 3 … without a counter and without gaps. Thread-safe.
+ *
+ * <pre>{@code
  * SEQUENCE OF RECORDS
  *
  * Problem. Records must be numbered 1, 2, 3 and so on: invoices, tickets, rows to be distributed
@@ -61,9 +64,8 @@ import org.jspecify.annotations.Nullable;
  * and binary search from a known one.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine).
+ * }</pre>
  */
-
-/** Numbers records 1, 2, 3 … without a counter and without gaps. Thread-safe. */
 public final class SequenceOfRecords {
   /** Longest payload of a record, in bytes of UTF-8. */
   public static final int PAYLOAD_BYTES_MAX = 16_384;

@@ -17,7 +17,10 @@ import dev.quipu.technique.IdempotentRetry;
 import java.util.Map;
 import java.util.Optional;
 
-/*
+/**
+ * Values with one owner each: a unique constraint for any property. Thread-safe.
+ *
+ * <pre>{@code
  * UNIQUE VALUES
  *
  * Problem. No two users may have the same e-mail address, no two invoices the same number, on
@@ -54,9 +57,8 @@ import java.util.Optional;
  * Cost. One round trip and one item per value; a repeat or a release, two.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine), putUniqueValue.
+ * }</pre>
  */
-
-/** Values with one owner each: a unique constraint for any property. Thread-safe. */
 public final class UniqueValues {
   /** Longest property, in bytes of UTF-8. */
   public static final int PROPERTY_BYTES_MAX = 255;

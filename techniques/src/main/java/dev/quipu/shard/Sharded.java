@@ -34,7 +34,10 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/*
+/**
+ * Counters that are divided into shards of an underlying technique. Thread-safe.
+ *
+ * <pre>{@code
  * WRITE SHARDING
  *
  * Problem. The rate of a counter in one item is the rate at which the store writes one item.
@@ -95,9 +98,8 @@ import java.util.stream.Stream;
  *
  * Source. "Implement resource counters with Amazon DynamoDB", scaling counters; escrow: P. O'Neil,
  * "The Escrow Transactional Method", 1986.
+ * }</pre>
  */
-
-/** Counters that are divided into shards of an underlying technique. Thread-safe. */
 public final class Sharded implements Technique {
   private static final int ROUNDS_MAX = 100;
   private static final Reading NOTHING = Reading.exact(0);

@@ -12,7 +12,11 @@ import dev.quipu.time.Randomness;
 import java.util.List;
 import java.util.Set;
 
-/*
+/**
+ * Uses the store's native add: cheap and fast; after a lost reply it is unknown whether it counted.
+ * Thread-safe.
+ *
+ * <pre>{@code
  * ATOMIC ADD
  *
  * Problem. Many processes add to one number. Read, add, write back loses adds: two read 5, both
@@ -41,11 +45,7 @@ import java.util.Set;
  * one item.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 1.
- */
-
-/**
- * Uses the store's native add: cheap and fast; after a lost reply it is unknown whether it counted.
- * Thread-safe.
+ * }</pre>
  */
 public final class AtomicAdd extends OneItem implements AddPart.Shardable {
   /** The requirements, guarantees and costs. */

@@ -38,7 +38,10 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/*
+/**
+ * Stores one item per change: adds never contend, at the cost of reads. Thread-safe.
+ *
+ * <pre>{@code
  * ITEM COLLECTION
  *
  * Problem. One item per counter is a point of contention, and shows nothing of the changes that
@@ -80,9 +83,8 @@ import java.util.random.RandomGenerator;
  * within them, with the uncertainty "overflow"; changes that would enlarge the base stay.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 6.
+ * }</pre>
  */
-
-/** Stores one item per change: adds never contend, at the cost of reads. Thread-safe. */
 public final class ItemCollection implements Technique {
   /** The requirements, guarantees and costs, as long as nothing is compacted. */
   public static final TechniqueSpec SPEC =

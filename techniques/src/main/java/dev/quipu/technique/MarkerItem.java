@@ -21,7 +21,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/*
+/**
+ * Counts each request once, however often it is repeated. Thread-safe.
+ *
+ * <pre>{@code
  * TRANSACTION WITH A MARKER ITEM
  *
  * Problem. After a lost reply it is unknown whether an add counted; a queue delivers it twice.
@@ -61,9 +64,8 @@ import java.util.random.RandomGenerator;
  *
  * Sources. "Implement resource counters with Amazon DynamoDB", method 5; "Implementing accurate
  * counters in DynamoDB using Python".
+ * }</pre>
  */
-
-/** Counts each request once, however often it is repeated. Thread-safe. */
 public final class MarkerItem extends OneItem implements AddPart.Shardable {
   /**
    * The requirements, guarantees and costs, if markers are kept forever. With {@link

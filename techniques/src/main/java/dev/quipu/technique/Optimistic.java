@@ -22,7 +22,12 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/*
+/**
+ * Reads, computes, and writes if nothing has changed: works on every store with conditional writes.
+ * The item keeps the tags of its last writers, newest last: one, or with history {@link
+ * #WRITERS_MAX}. Thread-safe.
+ *
+ * <pre>{@code
  * OPTIMISTIC CONCURRENCY
  *
  * Problem. As for atomic add, on a store without atomic add; and lost replies should be resolved
@@ -55,9 +60,9 @@ import java.util.random.RandomGenerator;
  * writers on one counter most of the work is wasted.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 2.
- */
-
-/*
+ * }</pre>
+ *
+ * <pre>{@code
  * OPTIMISTIC CONCURRENCY WITH HISTORY
  *
  * Problem. With many writers, plain optimistic can rarely determine after a lost reply whether it
@@ -88,12 +93,7 @@ import java.util.random.RandomGenerator;
  * Cost. As for optimistic, with up to 1.7 KB more in each read and write.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 3.
- */
-
-/**
- * Reads, computes, and writes if nothing has changed: works on every store with conditional writes.
- * The item keeps the tags of its last writers, newest last: one, or with history {@link
- * #WRITERS_MAX}. Thread-safe.
+ * }</pre>
  */
 public final class Optimistic extends OneItem implements AddPart.Shardable {
   /** The requirements, guarantees and costs with the tag of the last writer. */

@@ -32,7 +32,10 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/*
+/**
+ * Counts each request once, by tokens that the store remembers for minutes. Thread-safe.
+ *
+ * <pre>{@code
  * REQUEST TOKEN
  *
  * Problem. Each request must count once, and the store itself recognizes a repeated transaction by
@@ -71,9 +74,8 @@ import java.util.random.RandomGenerator;
  * The outcome of a request cannot be looked up: only a repeat returns it.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 4.
+ * }</pre>
  */
-
-/** Counts each request once, by tokens that the store remembers for minutes. Thread-safe. */
 public final class RequestTokens extends OneItem {
   /** The requirements, guarantees and costs. */
   public static final TechniqueSpec SPEC =

@@ -27,7 +27,10 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/*
+/**
+ * Counts each request once, within one item, up to a number of requests. Thread-safe.
+ *
+ * <pre>{@code
  * TOKEN SET
  *
  * Problem. Each request must count once, on a store that cannot write two items in one step.
@@ -62,9 +65,8 @@ import java.util.random.RandomGenerator;
  * committee, players of a game.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 7.
+ * }</pre>
  */
-
-/** Counts each request once, within one item, up to a number of requests. Thread-safe. */
 public final class TokenSet extends OneItem implements AddPart.Shardable {
   /** The requirements, guarantees and costs. */
   public static final TechniqueSpec SPEC =

@@ -35,7 +35,10 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
 
-/*
+/**
+ * Counts views of pages. Thread-safe.
+ *
+ * <pre>{@code
  * VIEWS FROM AN AT-LEAST-ONCE QUEUE
  *
  * Problem. Browsers report page views through queues and retries, out of order and with duplicates;
@@ -79,9 +82,8 @@ import java.util.random.RandomGenerator;
  * expires. A range costs one read per 1,000 views.
  *
  * Source. "Implementing accurate counters in DynamoDB using Python".
+ * }</pre>
  */
-
-/** Counts views of pages. Thread-safe. */
 public final class ViewCounter {
   private static final String STATISTICS = "STATISTICS";
   private static final String VIEWS = "views";

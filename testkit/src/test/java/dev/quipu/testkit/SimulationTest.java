@@ -32,6 +32,7 @@ import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
 import dev.quipu.testkit.pace.Soak;
 import java.util.EnumSet;
 import java.util.List;
@@ -39,9 +40,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Techniques keep their guarantees on every seed; techniques that lack one are detected. */
 final class SimulationTest {
@@ -49,19 +51,12 @@ final class SimulationTest {
   private static final Simulation.Size FREE = new Simulation.Size(3, 6, 0.2, false);
   private static final Simulation.Size BOUNDED = new Simulation.Size(3, 6, 0.2, true);
 
+  static Stream<String> techniques() {
+    return Techniques.ALL.stream().map(TechniqueSpec::name);
+  }
+
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "atomic-add",
-        "optimistic",
-        "optimistic-with-history",
-        "request-token",
-        "marker-item",
-        "item-collection",
-        "token-set",
-        "hit-log",
-        "version-tree"
-      })
+  @MethodSource("techniques")
   void everyGuaranteeIsKeptOnEverySeed(String technique) {
     GuaranteeCheck.Report report = GuaranteeCheck.run(technique, 1, SEEDS);
     assertEquals(Optional.empty(), report.broken());

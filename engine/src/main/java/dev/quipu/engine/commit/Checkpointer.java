@@ -25,7 +25,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
+/**
+ * Takes snapshots when the log has grown or ids were forgotten. Runs its own thread.
+ *
+ * <pre>{@code
  * CHECKPOINT, concurrent with writes:
  *
  *   1. End the generation of request ids between two frames; the log will have to be read from
@@ -39,9 +42,8 @@ import org.slf4j.LoggerFactory;
  *
  * A file is dropped from memory in step 5 only: while a durable snapshot lists it, no ordinal that
  * its ids refer to is reused (see Tombstones).
+ * }</pre>
  */
-
-/** Takes snapshots when the log has grown or ids were forgotten. Runs its own thread. */
 public final class Checkpointer implements AutoCloseable {
   private static final int COUNTERS_AT_ONCE = 4_096;
   private static final int ITEMS_AT_ONCE = 512;

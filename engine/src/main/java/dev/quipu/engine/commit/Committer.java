@@ -26,7 +26,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Commits calls in groups, each of which is one write and one sync. Thread-safe.
+ *
+ * <pre>{@code
  * Group commit. Every call becomes a task in a queue. One thread at a time is the commit leader: it
  * takes the queued tasks, runs them on the state, writes one frame, syncs, and releases their
  * callers. There is no dedicated thread: a caller that finds no leader becomes the leader, so that
@@ -40,9 +43,8 @@ import org.jspecify.annotations.Nullable;
  * Reads are tasks as well. What a read observed is on disk before its caller gets it.
  *
  * Any Throwable after a task has changed memory stops the engine: see Failure.
+ * }</pre>
  */
-
-/** Commits calls in groups, each of which is one write and one sync. Thread-safe. */
 public final class Committer {
   private static final int TASKS_PER_FRAME_MAX = 16_384;
   private static final int ROUNDS_MAX = 8;

@@ -4,7 +4,10 @@ import dev.quipu.engine.log.HighWater;
 import dev.quipu.time.Clock;
 import java.util.concurrent.TimeUnit;
 
-/*
+/**
+ * The wall and age times of an engine. Not thread-safe.
+ *
+ * <pre>{@code
  * Two times, neither of which goes back while the engine runs.
  *
  * The wall time decides when counters expire. It follows the machine's clock; when that clock jumps
@@ -15,9 +18,8 @@ import java.util.concurrent.TimeUnit;
  * must not make the engine forget its ids: so a start advances the age time by the wall time that
  * has passed since it was persisted, but by at most an eighth of the window. A clock that was set
  * back does not advance it. After a long downtime ids are remembered for longer.
+ * }</pre>
  */
-
-/** The wall and age times of an engine. Not thread-safe. */
 final class EngineClock {
   private static final int SLEW = 8;
 

@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
+/**
+ * Records whether and why an engine has ended. Thread-safe.
+ *
+ * <pre>{@code
  * THE FAILURE MODEL of the engine.
  *
  *   An exception before a task has changed memory     fails that task; all others continue
@@ -26,9 +29,8 @@ import org.slf4j.LoggerFactory;
  *
  * When the heap is exhausted nothing can be allocated, so the exceptions for callers are created in
  * advance.
+ * }</pre>
  */
-
-/** Records whether and why an engine has ended. Thread-safe. */
 public final class Failure {
   private static final Logger LOGGER = LoggerFactory.getLogger(Failure.class);
   private static final String STOPPED = "the engine has stopped on a failure; restart it";

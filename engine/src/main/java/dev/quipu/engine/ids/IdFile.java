@@ -9,7 +9,10 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
-/*
+/**
+ * Sealed request ids. Thread-safe.
+ *
+ * <pre>{@code
  * ID FILE: request ids that were sealed to disk. Written once, never changed, deleted as a whole
  * when its newest id has left the window.
  *
@@ -24,9 +27,8 @@ import java.util.zip.CRC32C;
  * The file is memory-mapped: a lookup needs no heap, and pages that are never read need no memory.
  * The CRC32C of a page is checked at every access, for a damaged page must not report an id as
  * absent, which would count a request twice.
+ * }</pre>
  */
-
-/** Sealed request ids. Thread-safe. */
 public final class IdFile {
   private static final long MAGIC = 0x5155495055494432L; // "QUIPUID2"
   private static final int PAGE = 4_096;

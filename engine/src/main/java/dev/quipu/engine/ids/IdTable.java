@@ -2,7 +2,10 @@ package dev.quipu.engine.ids;
 
 import java.util.Arrays;
 
-/*
+/**
+ * Request ids in memory. Not thread-safe.
+ *
+ * <pre>{@code
  * Five longs per entry, all in one array, so that a lookup touches one or two cache lines:
  *   high, low          the request id
  *   meta               bounds mark << 32 | ordinal of the counter << 2 | kind; never 0
@@ -10,9 +13,8 @@ import java.util.Arrays;
  * Open addressing in 64 parts that grow independently. Parts fill evenly, so each has its own load
  * limit, between 5/8 and 7/8, to keep them from growing at the same moment. Hashes are keyed: see
  * Secret.
+ * }</pre>
  */
-
-/** Request ids in memory. Not thread-safe. */
 public final class IdTable {
   public static final int STRIDE = 5;
   public static final int APPLIED = 1;

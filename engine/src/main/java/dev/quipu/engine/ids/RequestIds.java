@@ -7,7 +7,10 @@ import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Remembers which requests were seen. Not thread-safe: only the committer calls it.
+ *
+ * <pre>{@code
  * Ids live in generations: an active table, which accepts new ids; tables that are full or old and
  * wait to be written to disk; and files. A generation ends after an eighth of the window, or when
  * its table is full, or at a checkpoint, and always between two frames of the log. Its ids are
@@ -18,9 +21,8 @@ import org.jspecify.annotations.Nullable;
  * Each generation has an epoch, 1 to 254 and then again from 1, by which counters determine whether
  * ids of theirs may be remembered. It is live until the file is dropped, which is not before a
  * snapshot without it is durable.
+ * }</pre>
  */
-
-/** Remembers which requests were seen. Not thread-safe: only the committer calls it. */
 public final class RequestIds {
   /** Maximum number of tables that wait for the disk before new requests with ids are rejected. */
   public static final int WAITING_MAX = 3;

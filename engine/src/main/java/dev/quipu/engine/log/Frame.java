@@ -4,7 +4,10 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Writes and checks frames. Not thread-safe.
+ *
+ * <pre>{@code
  * FRAME: the unit in which the log and snapshots are written and checked.
  *
  *   byte  0  int   magic
@@ -18,9 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * The identity is random and secret to the directory, so that no name or text that a user stores
  * can look like a frame, nor can a frame of another directory.
+ * }</pre>
  */
-
-/** Writes and checks frames. Not thread-safe. */
 public final class Frame {
   public static final int HEAD_BYTES = 40;
   public static final int ALIGNMENT = 8;

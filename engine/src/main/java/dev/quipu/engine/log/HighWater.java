@@ -10,7 +10,10 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
-/*
+/**
+ * The durable high-water mark. Not thread-safe, except for {@link #sync}.
+ *
+ * <pre>{@code
  * HIGH-WATER MARK: the last acknowledged frame, in a separate file, so that a log which ends
  * earlier is detected even if it was truncated exactly between two frames.
  *
@@ -24,9 +27,8 @@ import java.util.zip.CRC32C;
  *
  * The age time of request ids (see EngineClock) advances while nothing is written to the log; so it
  * is stored here too, with the wall time at that moment.
+ * }</pre>
  */
-
-/** The durable high-water mark. Not thread-safe, except for {@link #sync}. */
 public final class HighWater implements Closeable {
   public static final String FILE = "highwater";
   private static final int SLOT = 512;

@@ -27,7 +27,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/*
+/**
+ * The append-only log. Only the committer appends; {@link #recycle} may run concurrently.
+ *
+ * <pre>{@code
  * LOG: consecutive frames in segments of equal size, log/NUMBER.log.
  *
  * A segment is filled with zeros before it is used, or is reused: an overwrite is synced faster
@@ -42,9 +45,8 @@ import org.slf4j.LoggerFactory;
  * A spare segment is kept ready. A change is accepted only if the frame that will carry it is sure
  * to have space: in the current segment, or in the spare. So a full disk rejects a change, and
  * never fails in the middle of one.
+ * }</pre>
  */
-
-/** The append-only log. Only the committer appends; {@link #recycle} may run concurrently. */
 public final class Log implements Closeable {
   public static final int HEAD_BYTES = 4_096;
   private static final long MAGIC = 0x51554950554C4731L; // "QUIPULG1"

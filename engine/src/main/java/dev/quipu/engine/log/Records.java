@@ -13,7 +13,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/*
+/**
+ * Writes records to a buffer and reads them back.
+ *
+ * <pre>{@code
  * RECORDS: the content of frames. Each is a byte for its kind, followed by its parts. A number is a
  * variable-length integer, least significant seven bits first; zigzag-encoded if it may be
  * negative. A text is its length in bytes and its UTF-8.
@@ -35,9 +38,8 @@ import java.util.Set;
  * Records hold resulting values, not changes, so replay is idempotent: reading a record twice, or
  * one that is older than the state, is harmless as long as all later records are read too. So a
  * snapshot can be taken while writes continue.
+ * }</pre>
  */
-
-/** Writes records to a buffer and reads them back. */
 public final class Records {
   static final byte NAME = 1;
   static final byte VALUE = 2;

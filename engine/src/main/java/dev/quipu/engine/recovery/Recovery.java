@@ -24,7 +24,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Rebuilds the state from a data directory. Writes nothing, except files of request ids when there
+ * are many.
+ *
+ * <pre>{@code
  * RECOVERY: from files to state.
  *
  *   1. Read the identity, the high-water mark, the newest snapshot and its files of request ids.
@@ -39,11 +43,7 @@ import org.jspecify.annotations.Nullable;
  *      In the last two cases opening would silently lose counts, so it is rejected. But if frames
  *      were acknowledged before they were synced (the file "unsynced" exists), those after the mark
  *      may have reached the disk in any order: the log ends at the first gap.
- */
-
-/**
- * Rebuilds the state from a data directory. Writes nothing, except files of request ids when there
- * are many.
+ * }</pre>
  */
 public final class Recovery {
   /** Exists while frames are acknowledged before they are synced, and afterwards. */

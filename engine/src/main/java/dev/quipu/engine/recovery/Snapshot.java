@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Writes and reads snapshots.
+ *
+ * <pre>{@code
  * SNAPSHOT: snapshot-FRAME.snap, frames of records, numbered from 1:
  *
  *   START    the log continues with this frame; the number of commands before it; the time
@@ -33,9 +36,8 @@ import org.jspecify.annotations.Nullable;
  * The snapshot is fuzzy: it is taken in pieces while writes continue, so pieces reflect different
  * moments. Records hold resulting values, so replaying all frames from START on over it is
  * idempotent. Those up to END must exist, and do, for they were synced before END was written.
+ * }</pre>
  */
-
-/** Writes and reads snapshots. */
 public final class Snapshot implements Closeable {
   private static final int FRAME_BYTES = 1 << 20;
   private static final String PREFIX = "snapshot-";

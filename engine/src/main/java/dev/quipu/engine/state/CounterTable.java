@@ -10,7 +10,10 @@ import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Names and values of all counters. Not thread-safe.
+ *
+ * <pre>{@code
  * Each counter has an ordinal. Names and values are stored in pages by ordinal, so that growing the
  * table moves nothing. Names are found through an index; a sorted map of names serves listings.
  *
@@ -22,9 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * Versions show whether a counter changed since it was read. They are allocated at the first read
  * of a page, and are not kept on disk: they start at a number that no earlier run has reached.
+ * }</pre>
  */
-
-/** Names and values of all counters. Not thread-safe. */
 public final class CounterTable {
   private static final int PAGE = CounterTablePage.SIZE;
   private static final int PAGE_BITS = Integer.numberOfTrailingZeros(PAGE);

@@ -3,15 +3,17 @@ package dev.quipu.engine.state;
 import dev.quipu.engine.ids.RequestIds;
 import java.util.Arrays;
 
-/*
+/**
+ * Removed counters that request ids may still refer to. Not thread-safe.
+ *
+ * <pre>{@code
  * A request id refers to its counter by ordinal. While ids of a counter are remembered, its ordinal
  * must not be reused for another counter, which would answer a new request with the replay of an
  * old one. So a removed counter stays as a tombstone until the generation that has its newest id is
  * dropped. Tombstones wait in one list for each epoch; those of an epoch without a generation are
  * freed, a few at a time.
+ * }</pre>
  */
-
-/** Removed counters that request ids may still refer to. Not thread-safe. */
 public final class Tombstones {
   private final CounterTable counters;
   private final int[][] waiting = new int[RequestIds.EPOCHS][];

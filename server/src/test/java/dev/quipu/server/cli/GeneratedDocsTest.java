@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
@@ -17,32 +19,8 @@ import picocli.CommandLine;
 final class GeneratedDocsTest {
   private static final Path ROOT = Path.of("..");
 
-  private static final List<String> PAGES =
-      List.of(
-          "AtomicAdd:atomic-add",
-          "Optimistic:optimistic",
-          "Optimistic:optimistic-with-history:2",
-          "RequestTokens:request-token",
-          "MarkerItem:marker-item",
-          "ItemCollection:item-collection",
-          "TokenSet:token-set",
-          "Sharded:sharded",
-          "Locks:locks",
-          "CacheFirst:cache-first",
-          "DurableFirst:durable-first",
-          "OnlineRing:online-ring",
-          "OnlineExact:online-exact",
-          "OnlineApproximate:online-approximate",
-          "ViewCounter:unique-views",
-          "SqsConsumer:sqs-consumer",
-          "HitLog:hit-log",
-          "VersionTree:version-tree",
-          "SequenceOfRecords:sequence-of-records",
-          "UniqueValues:unique-values",
-          "RevisionLog:revision-log",
-          "RangeJob:range-job",
-          "RegionalCounters:regional-counters",
-          "RegionalCollection:regional-collection");
+  /** The class, the page, and, if the class has several essays, the number of the essay. */
+  private static final Pattern PAGE = Pattern.compile("\\b([A-Z]\\w+):([a-z-]+)(?::([0-9]))?");
 
   private static void holds(String file, String text) throws IOException {
     String committed = Files.readString(ROOT.resolve(file));
@@ -81,14 +59,21 @@ final class GeneratedDocsTest {
 
   @Test
   void thePagesOfTechniquesAreCurrent() throws IOException {
-    for (String name : PAGES) {
-      String[] parts = name.split(":", -1);
-      String source = Files.readString(source(parts[0] + ".java"));
-      int number = parts.length > 2 ? Integer.parseInt(parts[2]) : 1;
-      String essay = source.split("(?m)^/\\*$", -1)[number].split("\n \\*/", 2)[0];
+    String index = Files.readString(ROOT.resolve("docs/README.md"));
+    int pages = 0;
+    Matcher page = PAGE.matcher(Files.readString(ROOT.resolve("tools/docs.sh")));
+    while (page.find()) {
+      String source = Files.readString(source(page.group(1) + ".java"));
+      int number = page.group(3) == null ? 1 : Integer.parseInt(page.group(3));
+      String essay =
+          source.split("(?m)^ \\* <pre>\\{@code$", -1)[number].split("\n \\* }</pre>", 2)[0];
       StringBuilder text = new StringBuilder();
       essay.lines().forEach(each -> text.append(each.replaceFirst("^ \\* ?", "")).append('\n'));
-      holds("docs/concepts/" + parts[1] + ".md", text.toString());
+      String path = "concepts/" + page.group(2) + ".md";
+      holds("docs/" + path, text.toString());
+      assertTrue(index.contains(path), "docs/README.md has no link to " + path);
+      pages++;
     }
+    assertTrue(pages > 20, pages + " pages are listed in tools/docs.sh");
   }
 }

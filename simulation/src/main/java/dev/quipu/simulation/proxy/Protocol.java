@@ -51,7 +51,7 @@ public interface Protocol {
      *
      * @param bytes the bytes that the client sent
      * @param written the bytes that it makes durable: its own, or those of the transaction that it
-     *     commits
+     *     commits; for a read, bytes that are equal for equal reads, so without ids of requests
      * @param kind the kind of request
      */
     public Request(byte[] bytes, byte[] written, Kind kind) {

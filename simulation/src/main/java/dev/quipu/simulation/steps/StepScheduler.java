@@ -14,18 +14,18 @@ import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/*
+/**
+ * Runs simulated processes in virtual time, in an order that a seed determines. Needs {@code
+ * --add-opens=java.base/java.lang=ALL-UNNAMED}. Not thread-safe: one thread runs it all.
+ *
+ * <pre>{@code
  * All threads of all simulated processes are virtual threads whose executor is the process, which
  * hands them to this scheduler: a list of runnable threads, of which the seed picks the next. They
  * run on the thread that calls run(), one at a time, so a seed reproduces the interleaving, while
  * the locks and other primitives of java.util.concurrent are the real ones. Time advances when no
  * thread can run: then to the time of the next event. Concurrent simulations need a virtual machine
  * each: a shared lock would disturb the order.
- */
-
-/**
- * Runs simulated processes in virtual time, in an order that a seed determines. Needs {@code
- * --add-opens=java.base/java.lang=ALL-UNNAMED}. Not thread-safe: one thread runs it all.
+ * }</pre>
  */
 public final class StepScheduler {
   private static final MethodHandle BUILDER = builder();

@@ -24,7 +24,12 @@ final class DatastoreFailuresTest extends FailureContract {
   }
 
   @Override
-  protected boolean isTransaction() {
+  protected boolean appliesDuplicatesOnce() {
+    return true;
+  }
+
+  @Override
+  protected boolean appliesNothingLate() {
     return true;
   }
 }

@@ -48,7 +48,7 @@ public abstract class TechniquesContract {
   }
 
   /** One technique on the store. */
-  abstract class OnStore extends CountersContract {
+  public abstract class OnStore extends CountersContract {
     private final TechniqueSpec spec;
     private final Function<Store, Counters> technique;
     private @Nullable StoreDriver driver;
@@ -67,6 +67,11 @@ public abstract class TechniquesContract {
           () -> spec.name() + " does not work on " + opened.profile().name());
       return technique.apply(
           new Store(opened, clock, Randomness.secure(), ConcurrentClients.RETRIES));
+    }
+
+    /** Returns the specification of the technique. */
+    public final TechniqueSpec spec() {
+      return spec;
     }
 
     final StoreProfile profile() {

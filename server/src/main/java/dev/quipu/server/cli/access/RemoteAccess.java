@@ -91,16 +91,17 @@ public final class RemoteAccess implements Access, Counters {
 
   /** A response to a request that may or may not write. */
   private record Reply(int status, String body, boolean writes) {
-    JsonNode json() {
-      return parse(body);
+    /** Returns this reply; throws the failure that it reports if it has another status. */
+    Reply require(int wanted) {
+      if (status != wanted) {
+        throw failure(status, problem(), writes);
+      }
+      return this;
     }
 
     /** Returns the lines, one for each that was sent. */
     List<JsonNode> lines(int sent) {
-      if (status != 200) {
-        throw failure(status, problem(), writes);
-      }
-      List<JsonNode> lines = body.lines().map(this::parse).toList();
+      List<JsonNode> lines = require(200).body.lines().map(this::parse).toList();
       if (lines.size() != sent) {
         throw malformed("%d lines in the response to %d".formatted(lines.size(), sent), null);
       }
@@ -145,7 +146,7 @@ public final class RemoteAccess implements Access, Counters {
       request.header("Idempotency-Key", quoted(id.text()));
     }
     Reply reply = send(request, true);
-    return result(reply.status, reply.status == 200 ? reply.json() : reply.problem());
+    return result(reply.status, reply.status == 200 ? reply.parse(reply.body) : reply.problem());
   }
 
   @Override
@@ -220,10 +221,7 @@ public final class RemoteAccess implements Access, Counters {
   @Override
   public Optional<Reading> read(String counter) {
     Reply reply = send(get(path(counter)), false);
-    if (reply.status == 404) {
-      return Optional.empty();
-    }
-    return Optional.of(reading(ok(reply)));
+    return reply.status == 404 ? Optional.empty() : Optional.of(reading(ok(reply)));
   }
 
   @Override
@@ -256,10 +254,7 @@ public final class RemoteAccess implements Access, Counters {
 
   @Override
   public void delete(String counter) {
-    Reply reply = send(request(path(counter)).DELETE(), true);
-    if (reply.status != 204) {
-      throw failure(reply.status, reply.problem(), true);
-    }
+    send(request(path(counter)).DELETE(), true).require(204);
   }
 
   private static String path(String counter) {
@@ -380,10 +375,10 @@ public final class RemoteAccess implements Access, Counters {
   @Override
   public SequenceOfRecords.Result next(String series, String payload, RequestId id) {
     boolean isAscii = id.text().chars().allMatch(c -> c >= 0x20 && c < 0x7f);
-    HttpRequest.Builder request =
-        post("/v1/sequences/" + encode(series) + "/next", JSON, json(Map.of("payload", payload)))
-            .header("Idempotency-Key", quoted(isAscii ? id.text() : id.bits()));
-    Reply reply = send(request, true);
+    String path = "/v1/sequences/" + encode(series) + "/next";
+    HttpRequest.Builder request = post(path, JSON, json(Map.of("payload", payload)));
+    String key = quoted(isAscii ? id.text() : id.bits());
+    Reply reply = send(request.header("Idempotency-Key", key), true);
     if (reply.status == 422) {
       return new SequenceOfRecords.Conflict(0);
     }
@@ -436,34 +431,25 @@ public final class RemoteAccess implements Access, Counters {
   }
 
   private QuipuException unanswered(Throwable cause, Outcome outcome) {
-    // Nothing was sent without a connection.
+    boolean isSent = true;
+    String message = String.valueOf(cause);
     if (cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException) {
-      return QuipuException.of(
-          Outcome.NOT_APPLIED,
-          Reason.UNAVAILABLE,
-          "no server at " + server + "; start one: quipu serve",
-          cause);
-    }
-    if (cause instanceof SSLException) {
-      // A request is sent only after the handshake.
-      boolean isHandshake =
-          cause instanceof SSLHandshakeException
-              || String.valueOf(cause.getMessage()).contains("SSL message");
-      return QuipuException.of(
-          isHandshake ? Outcome.NOT_APPLIED : outcome,
-          Reason.UNAVAILABLE,
+      isSent = false;
+      message = "no server at " + server + "; start one: quipu serve";
+    } else if (cause instanceof SSLException) {
+      isSent = // only after the handshake
+          !(cause instanceof SSLHandshakeException)
+              && !String.valueOf(cause.getMessage()).contains("SSL message");
+      message =
           "TLS with %s failed: %s%s"
-              .formatted(server, cause.getMessage(), isHandshake ? TLS_REMEDY : ""),
-          cause);
+              .formatted(server, cause.getMessage(), isSent ? "" : TLS_REMEDY);
     }
-    return QuipuException.of(outcome, Reason.UNAVAILABLE, String.valueOf(cause), cause);
+    Outcome known = isSent ? outcome : Outcome.NOT_APPLIED;
+    return QuipuException.of(known, Reason.UNAVAILABLE, message, cause);
   }
 
   private static JsonNode ok(Reply reply) {
-    if (reply.status != 200) {
-      throw failure(reply.status, reply.problem(), reply.writes);
-    }
-    return reply.json();
+    return reply.require(200).parse(reply.body);
   }
 
   /** Maps a problem to an exception; an invalid request is an IllegalArgumentException. */
