@@ -93,9 +93,13 @@ final class Failures {
   }
 
   /**
-   * Returns the reason of a validation error: a key that does not match means another table schema.
+   * Returns the reason of a validation error: a key that does not match means another table schema,
+   * a field of another type means that something else wrote the item.
    */
   private static Reason ofValidation(String message) {
+    if (message.contains("incorrect data type") || message.contains("type mismatch")) {
+      return Reason.CORRUPT;
+    }
     return message.contains("does not match the schema") || message.contains("Missing the key")
         ? Reason.UNAVAILABLE
         : Reason.INVALID;

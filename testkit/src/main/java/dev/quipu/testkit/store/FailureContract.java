@@ -181,7 +181,7 @@ public abstract class FailureContract {
     patient.write(text);
     QuipuException e = assertThrows(QuipuException.class, () -> driver.write(ADD));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
-    assertEquals(Reason.INVALID, e.reason());
+    assertEquals(Reason.CORRUPT, e.reason()); // callers cannot choose the type of a field
   }
 
   @Test
