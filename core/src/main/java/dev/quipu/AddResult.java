@@ -38,21 +38,21 @@ public sealed interface AddResult extends ItemResult {
 
     /**
      * Returns the value of the counter right after the add; empty if the technique cannot return it
-     * on this store ({@link Guarantee#ADD_AND_GET}).
+     * on this store ({@link Guarantee#ADD_AND_GET}), or did not keep it for replays.
      */
     OptionalLong valueIfKnown();
 
     /**
-     * Returns the value of the counter right after the add.
+     * Returns the value of the counter right after the add. The embedded engine always returns it.
      *
-     * @throws IllegalStateException if the technique cannot return it on this store
+     * @throws IllegalStateException if it is not known: see {@link #valueIfKnown}
      */
     default long value() {
       return valueIfKnown()
           .orElseThrow(() ->
               new IllegalStateException(
-                  "the value after this add is unknown: the technique does not return it on this"
-                      + " store. Use valueIfKnown(), or read the counter"));
+                  "the value after this %s is not known on this store; use valueIfKnown(), or read the counter"
+                      .formatted(isReplayed() ? "replayed add" : "add")));
     }
 
     @Override

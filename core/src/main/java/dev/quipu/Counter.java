@@ -1,6 +1,7 @@
 package dev.quipu;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
@@ -61,6 +62,7 @@ public final class Counter {
    */
   @CheckReturnValue
   public AddResult add(long delta, RequestId id) {
+    Objects.requireNonNull(id, "id"); // otherwise a repeat would count again
     return within(() -> counters.add(new Add(name, delta, bounds, id)));
   }
 

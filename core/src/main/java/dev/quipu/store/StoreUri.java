@@ -69,6 +69,10 @@ public final class StoreUri {
    * @throws IllegalArgumentException if it is malformed; the message does not repeat the text
    */
   public static URI parse(String text) {
+    if (!text.matches("[A-Za-z][A-Za-z0-9+.-]*:.+")) {
+      throw new IllegalArgumentException(
+          "the store's URI has no scheme, or nothing after it; it must be like redis://HOST:PORT");
+    }
     try {
       return new URI(text);
     } catch (URISyntaxException e) {

@@ -76,4 +76,17 @@ final class QuipuBuilderTest {
       assertThrows(NotAppliedException.class, builder::build);
     }
   }
+
+  /**
+   * A null id, from a failed look-up for example, must not turn an idempotent add into a plain one.
+   */
+  @Test
+  @SuppressWarnings("NullAway")
+  void aNullRequestIdIsNotAnAddWithoutId() {
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
+      Counter likes = quipu.counter("likes");
+      assertThrows(NullPointerException.class, () -> likes.add(1, null));
+      assertTrue(likes.read().isEmpty());
+    }
+  }
 }

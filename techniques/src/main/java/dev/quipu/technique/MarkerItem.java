@@ -103,6 +103,7 @@ public final class MarkerItem extends OneItem implements AddPart.Shardable {
     this(store, Randomness.secure(), Optional.of(keep));
   }
 
+  /** Creates the technique; markers are kept forever if {@code keep} is empty. */
   public MarkerItem(Store store, RandomGenerator random, Optional<Duration> keep) {
     super(SPEC, store, random);
     this.markers = new Markers(store, MARKER);

@@ -54,9 +54,9 @@ import java.util.random.RandomGenerator;
  * Why it is correct. Number and ids change atomically, and an id is never removed.
  *
  * Crash table.
- *   | crash             | stored            | a repeat        |
- *   | before 1 is sent  | nothing           | counts once     |
- *   | request 1 lost    | nothing           | counts once     |
+ *   | crash             | stored             | a repeat        |
+ *   | before 1 is sent  | nothing            | counts once     |
+ *   | request 1 lost    | nothing            | counts once     |
  *   | reply to 1 lost   | the add and its id | 2a: counts once |
  *
  * Cost. One round trip, one write, no other item. But the item grows by about 120 bytes per

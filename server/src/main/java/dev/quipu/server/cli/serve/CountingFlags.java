@@ -59,8 +59,8 @@ public final class CountingFlags {
       names = "--region",
       paramLabel = "NAME",
       description =
-          "Count in this region, on its own replica of a table; with --topology instead of"
-              + " --store. Serves counters only.")
+          "Count in this region, on its own replica of a table; requires --topology. Only counters"
+              + " are supported.")
   private @Nullable String region;
 
   @Option(
