@@ -81,7 +81,7 @@ public sealed interface AddResult extends ItemResult {
 
   /**
    * The add was applied earlier under the same request id; nothing changed now. The components
-   * repeat the first answer.
+   * repeat the first result.
    *
    * @param added what was added
    * @param valueIfKnown the value right after the add, if it was kept

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  *     largest change is half a segment.
  * @param checkpointBytes log bytes after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory, at 80 to 135 bytes each, before they are sealed
- *     to disk; 16 to 32 Mi. Up to four times that number while the disk is slow.
+ *     to disk; 16 to 33,554,432. Up to four times that number while the disk is slow.
  * @param memoryBytesMax heap limit of counters, texts and items; writes that need more are
  *     rejected; at least 64 KiB
  * @param durability when acknowledged writes reach the disk
@@ -90,7 +90,7 @@ public record EngineOptions(
 
   /**
    * Returns the defaults: a window of 24 h, segments of 64 MiB (less if they exceed two thirds of
-   * the heap), a snapshot every 256 MiB, 2 Mi ids in memory (fewer if they exceed a quarter of the
+   * the heap), a snapshot every 256 MiB, 2,097,152 ids in memory (fewer if they exceed a quarter of the
    * heap), half of the heap for counters, texts and items, fsync, a call deadline of 10 s.
    */
   public static EngineOptions defaults() {

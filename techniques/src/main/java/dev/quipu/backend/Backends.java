@@ -106,7 +106,7 @@ public final class Backends {
    *
    * @param random the source of randomness of ids and tags
    * @param keep how long {@link MarkerItem} and {@link HitLog} remember request ids; empty for the
-   *     default, which is forever for the former
+   *     default: forever for {@link MarkerItem}, {@link HitLogOptions#DEFAULT} for {@link HitLog}
    * @throws IllegalArgumentException if the store lacks a capability that the technique requires
    */
   public static Technique technique(

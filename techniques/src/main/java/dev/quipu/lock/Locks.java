@@ -89,7 +89,7 @@ public final class Locks {
    *
    * @param owner the unique id of this holder
    * @param fence the fencing token, higher than that of every earlier holder
-   * @param until the end of the lease, by the clock of the store's user
+   * @param until the end of the lease, by the caller's clock
    */
   public record Lease(String name, String owner, long fence, Instant until) {}
 
