@@ -154,7 +154,11 @@ public final class Backends {
         case "UniqueValues" -> new UniqueValues(store);
         case "Presence" -> Presence.on(store);
         case "DisplayCounters" -> DurableFirst.withoutCache(counters, store.clock());
-        default -> throw new UnsupportedOperationException("a store has no " + type.getName());
+        default ->
+            throw new UnsupportedOperationException(
+                type.getName()
+                    + " is not a service of a store; services: Store, ViewCounter,"
+                    + " SequenceOfRecords, UniqueValues, Presence, DisplayCounters");
       };
     }
 

@@ -214,7 +214,8 @@ public final class Locks {
   private Instant end(Duration lease) {
     if (lease.isNegative() || lease.isZero() || lease.compareTo(LEASE_MAX) > 0) {
       throw new IllegalArgumentException(
-          "lease is %s; it must be positive and at most %s".formatted(lease, LEASE_MAX));
+          "lease is %s; it must be positive and at most %s"
+              .formatted(Limits.text(lease), Limits.text(LEASE_MAX)));
     }
     return store.now().plus(lease);
   }

@@ -177,7 +177,8 @@ public final class SequenceOfRecords {
   /**
    * Voids a number. It stays taken, and keeps its record and the reason.
    *
-   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; in a repeat, the first reason is kept
+   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; in a repeat, the first
+   *     reason is kept
    * @return false if nothing is stored under the number
    * @throws QuipuException if the outcome is unknown; repeating the call is safe
    */

@@ -166,7 +166,8 @@ public final class ItemCollection implements Technique {
   /**
    * Adds exactly once, and stores the reason in the change: the order, the customer, the message.
    *
-   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; in a repeat, the first reason is kept
+   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; in a repeat, the first
+   *     reason is kept
    */
   public AddResult add(Add add, String reason) {
     return add(add, Markers.why(reason));

@@ -82,7 +82,7 @@ final class TopologyTest {
     "--store memory: --durability none, --durability needs the engine",
     "--durability sometimes, is not a durability",
     "--durability interval=0s, it must be from",
-    "--durability interval=9999999ms, is PT2H46M39.999S",
+    "--durability interval=9999999ms, is 9999999ms",
     "--memcached 70000 --data FILE.d, it must be from 0 to 65535",
     "--tls-cert FILE, must be used together",
     "--tls-cert FILE --tls-key FILE, cannot encrypt with",
