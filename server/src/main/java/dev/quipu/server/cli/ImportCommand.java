@@ -84,7 +84,7 @@ final class ImportCommand extends AccessCommand {
   private long counted;
   private long before;
   private long skipped;
-  private long blank;
+  private long ignored;
   private final List<ViewEvent> events = new ArrayList<>();
   private final List<Add> adds = new ArrayList<>();
   private final List<Long> addLines = new ArrayList<>(); // the line number of each
@@ -157,7 +157,7 @@ final class ImportCommand extends AccessCommand {
             counted,
             before,
             skipped,
-            blank == 0 ? "" : ", %d blank".formatted(blank));
+            ignored == 0 ? "" : ", %d ignored (blank or 0)".formatted(ignored));
   }
 
   private void take(BoundedLines lines) {
@@ -168,7 +168,7 @@ final class ImportCommand extends AccessCommand {
         case NDJSON -> {
           Optional<Add> add = CounterLine.parse(line, read);
           if (add.isEmpty()) {
-            blank++;
+            ignored++;
           } else {
             adds.add(add.get());
             addLines.add(read);
