@@ -60,7 +60,7 @@ final class TopologyTest {
         "{STORES, 'floor': '0'} | field floor is not a 64-bit integer",
         "{STORES, 'floor': 3} | they must include 0",
         "{STORES, 'cells': 0} | cells is 0; it must be from 1 to 64",
-        "{STORES, 'lease': 'soon'} | 'soon' is not a time",
+        "{STORES, 'lease': 'soon'} | 'soon' is not a duration",
         "{STORES, 'lease': '10s'} | more than twice",
         "{'initial': ['eu'], 'regions': {'eu': 7}} | field regions.eu is not a string",
       },
