@@ -81,7 +81,7 @@ public sealed interface AddResult extends ItemResult {
 
   /**
    * The add was applied earlier under the same request id; nothing changed now. The components
-   * repeat the first answer.
+   * repeat the first result.
    *
    * @param added what was added
    * @param valueIfKnown the value right after the add, if it was kept
@@ -124,13 +124,22 @@ public sealed interface AddResult extends ItemResult {
 
     @Override
     public Success orElseThrow() {
-      String at = valueIfKnown.isPresent() ? " at " + valueIfKnown.getAsLong() : "";
-      throw new NotAppliedException(Reason.REJECTED, "the add was rejected (" + why + ")" + at);
+      String what =
+          switch (why) {
+            case FLOOR -> "the value would fall below the floor";
+            case CEILING -> "the value would exceed the ceiling";
+            case OVERFLOW -> "the value would exceed 64 bits";
+            case HELD_ELSEWHERE ->
+                "regions that do not respond may hold the amount: " + String.join(", ", heldBy);
+            case CANCELED -> "the request was canceled and will never be applied";
+          };
+      String at = valueIfKnown.isPresent() ? "; the value is " + valueIfKnown.getAsLong() : "";
+      throw new NotAppliedException(Reason.REJECTED, "add rejected: " + what + at);
     }
   }
 
   /**
-   * The request id was used before for another delta or other bounds; nothing changed.
+   * The request id was used before with a different delta or different bounds; nothing changed.
    *
    * @param added what that earlier request added
    */
@@ -144,7 +153,8 @@ public sealed interface AddResult extends ItemResult {
     public Success orElseThrow() {
       throw new NotAppliedException(
           Reason.CONFLICT,
-          "the request id was used before for another request, which added " + added);
+          "this request id was first used with delta %d; delta or bounds differ. Use a new id"
+              .formatted(added));
     }
   }
 }

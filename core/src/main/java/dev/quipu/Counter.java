@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * One counter by name, with bounds and a deadline for each call. Immutable and thread-safe;
  * creating one is cheap and does not access the store.
  *
- * <p>Each method throws {@link OutcomeUnknownException} if the store gave no definite answer in
+ * <p>Each method throws {@link OutcomeUnknownException} if the store gave no definite reply in
  * time, and {@link NotAppliedException} if the call certainly had no effect.
  */
 public final class Counter {
@@ -33,9 +33,9 @@ public final class Counter {
   }
 
   /**
-   * Returns the same counter with a deadline for each call, which ends {@code limit} after it began
-   * with an {@link OutcomeUnknownException} if there is no answer by then. Without one, the time
-   * limit of the store or of the engine applies (10 s by default); a longer one does not extend it.
+   * Returns the same counter with a deadline for each call. If no reply arrives within {@code
+   * limit}, the call throws an {@link OutcomeUnknownException}. Without a deadline, the time limit
+   * of the store or of the engine applies (10 s by default); a longer deadline does not extend it.
    *
    * @param limit 1 ms or more
    */

@@ -8,10 +8,10 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
- * Counters by name, as a technique or the embedded engine keeps them. Thread-safe and blocking: use
+ * Counters by name, kept by a technique or by the embedded engine. Thread-safe and blocking: use
  * virtual threads for many calls at a time.
  *
- * <p>Each method throws {@link OutcomeUnknownException} if the store gave no definite answer in
+ * <p>Each method throws {@link OutcomeUnknownException} if the store gave no definite reply in
  * time, {@link NotAppliedException} if the call certainly had no effect, and {@link
  * IllegalArgumentException} for a name outside {@link Limits}.
  */
@@ -81,7 +81,7 @@ public interface Counters {
     return ParallelCalls.addAll(this, adds, mayBegin, mayWait);
   }
 
-  /** Returns the bounds that all counters have, besides those of an add. */
+  /** Returns the bounds of all counters, which apply in addition to those of an add. */
   default Bounds bounds() {
     return Bounds.none();
   }

@@ -2,7 +2,7 @@ package dev.quipu;
 
 /**
  * A guarantee of a technique. A constant exists only if a checker in {@code dev.quipu.simulation}
- * can prove it, and a test shows that a technique without it fails that checker.
+ * can detect its violation, and a test shows that a technique without it fails that checker.
  */
 public enum Guarantee {
   /** An add counts once or not at all, and one that was acknowledged counts. */
@@ -21,8 +21,8 @@ public enum Guarantee {
    */
   ADD_AND_GET("an add returns the value right after it"),
   /**
-   * A read sees every add that was acknowledged before it began, and none that was not requested
-   * yet.
+   * A read sees every add that was acknowledged before it began, and none that had not yet been
+   * requested.
    */
   LINEARIZABLE_READ("a read sees every acknowledged add");
 

@@ -1,5 +1,7 @@
 package dev.quipu;
 
+import java.time.Duration;
+
 /** The limits of the API; units come last in their names. */
 public final class Limits {
   /** Longest name of a counter, in bytes of UTF-8. */
@@ -42,6 +44,26 @@ public final class Limits {
   }
 
   private Limits() {}
+
+  /** Returns a duration in the syntax of the command line, such as 500ms, 30s, 24h or 366d. */
+  public static String text(Duration time) {
+    if (time.isNegative() || time.toNanosPart() % 1_000_000 != 0) {
+      return time.toString();
+    }
+    if (time.toMillisPart() != 0) {
+      return time.toMillis() + "ms";
+    }
+    long seconds = time.toSeconds();
+    if (seconds == 0 || seconds % 60 != 0) {
+      return seconds + "s";
+    }
+    if (seconds % 3_600 != 0) {
+      return seconds / 60 + "m";
+    }
+    return seconds % 86_400 == 0 && seconds > 2 * 86_400
+        ? seconds / 86_400 + "d"
+        : seconds / 3_600 + "h";
+  }
 
   /**
    * Returns {@code text} if it is valid: not empty, well-formed Unicode, no control characters, not

@@ -4,6 +4,6 @@ package dev.quipu;
 public enum Outcome {
   /** The write was certainly not applied, and may be repeated. */
   NOT_APPLIED,
-  /** The write was applied or not, as a whole, and may still be applied later. */
+  /** The write may or may not have been applied, never in part; it may still be applied later. */
   UNKNOWN
 }

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when a call may have had its effect, or may still have it. Repeat the call under the same
- * request id, or ask with {@link Counter#outcome}; without an id it cannot be resolved.
+ * request id, or look it up with {@link Counter#outcome}; without an id it cannot be resolved.
  */
 public final class OutcomeUnknownException extends QuipuException {
   private static final long serialVersionUID = 1;

@@ -3,9 +3,9 @@ package dev.quipu;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when a call has no successful result. The subclass states what is known of its effect:
- * {@link NotAppliedException} that there was none, {@link OutcomeUnknownException} that there may
- * have been one.
+ * Thrown when a call fails. The subclass states what is known about the effect of the call: {@link
+ * NotAppliedException} that there was none, {@link OutcomeUnknownException} that there may have
+ * been one.
  */
 public abstract sealed class QuipuException extends RuntimeException
     permits NotAppliedException, OutcomeUnknownException {

@@ -6,7 +6,7 @@ public enum Reason {
   UNAVAILABLE,
   /** The store limits the rate of calls, or there is contention. */
   THROTTLED,
-  /** There was no answer within the deadline. */
+  /** No reply arrived within the deadline. */
   TIMEOUT,
   /** The store is full; reads still work. */
   FULL,
@@ -18,7 +18,7 @@ public enum Reason {
   CORRUPT,
   /** The add was rejected: a bound, or a canceled request; see {@link AddResult.Rejected}. */
   REJECTED,
-  /** The request id was used before for another request; see {@link AddResult.Conflict}. */
+  /** The request id was used before for a different request; see {@link AddResult.Conflict}. */
   CONFLICT;
 
   /** Returns whether the same call may succeed a moment later. */

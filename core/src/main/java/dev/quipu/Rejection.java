@@ -19,8 +19,8 @@ public enum Rejection {
   CANCELED;
 
   /**
-   * Returns why {@code value + delta} must be rejected within {@code bounds}, or null if it must
-   * not. All techniques decide by this method.
+   * Returns why {@code value + delta} must be rejected within {@code bounds}, or null if it is
+   * allowed. All techniques decide by this method.
    */
   public static @Nullable Rejection of(long value, long delta, Bounds bounds) {
     long after = value + delta;

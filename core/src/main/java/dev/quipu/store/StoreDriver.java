@@ -15,7 +15,7 @@ import java.util.Set;
  * <p>Only {@code Store} calls it: keys are within limits, batches are within the profile, each key
  * occurs once in a batch, and a call that needs a capability is made only if that was declared.
  *
- * <p>A driver does not implement expiry, it only keeps {@link Item#expiresAt}: it returns expired
+ * <p>A driver does not implement expiry. It only keeps {@link Item#expiresAt}: it returns expired
  * items as long as they are stored, and evaluates conditions as if they were not expired. It
  * disables the retries of its client. It reports outcomes exactly: {@link QuipuException} with
  * {@link Outcome#NOT_APPLIED} only if the write certainly had no effect and never will, else {@link

@@ -191,7 +191,7 @@ public sealed interface Write {
     String field();
 
     /**
-     * Adds to a number, which starts at 0. An overflow of 64 bits fails the write like an unmet
+     * Adds to a number, which starts at 0. A 64-bit overflow fails the write like an unmet
      * condition.
      */
     record Add(String field, long delta) implements Change {}

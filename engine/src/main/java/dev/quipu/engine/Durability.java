@@ -1,5 +1,6 @@
 package dev.quipu.engine;
 
+import dev.quipu.Limits;
 import java.time.Duration;
 
 /**
@@ -42,7 +43,8 @@ public sealed interface Durability {
     public Interval {
       if (every.compareTo(MIN) < 0 || every.compareTo(MAX) > 0) {
         throw new IllegalArgumentException(
-            "the interval is %s; it must be from %s to %s".formatted(every, MIN, MAX));
+            "the interval is %s; it must be from %s to %s"
+                .formatted(Limits.text(every), Limits.text(MIN), Limits.text(MAX)));
       }
     }
 

@@ -1,5 +1,6 @@
 package dev.quipu.engine;
 
+import dev.quipu.Limits;
 import dev.quipu.engine.environment.Settings;
 import dev.quipu.time.Clock;
 import java.time.Duration;
@@ -15,7 +16,7 @@ import java.util.function.Consumer;
  *     largest change is half a segment.
  * @param checkpointBytes log bytes after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory, at 80 to 135 bytes each, before they are sealed
- *     to disk; 16 to 32 Mi. Up to four times that number while the disk is slow.
+ *     to disk; 16 to 33,554,432. Up to four times that number while the disk is slow.
  * @param memoryBytesMax heap limit of counters, texts and items; writes that need more are
  *     rejected; at least 64 KiB
  * @param durability when acknowledged writes reach the disk
@@ -90,8 +91,8 @@ public record EngineOptions(
 
   /**
    * Returns the defaults: a window of 24 h, segments of 64 MiB (less if they exceed two thirds of
-   * the heap), a snapshot every 256 MiB, 2 Mi ids in memory (fewer if they exceed a quarter of the
-   * heap), half of the heap for counters, texts and items, fsync, a call deadline of 10 s.
+   * the heap), a snapshot every 256 MiB, 2,097,152 ids in memory (fewer if they exceed a quarter of
+   * the heap), half of the heap for counters, texts and items, fsync, a call deadline of 10 s.
    */
   public static EngineOptions defaults() {
     long heap = Runtime.getRuntime().maxMemory();
@@ -197,6 +198,10 @@ public record EngineOptions(
   private static IllegalArgumentException outside(
       String option, Object value, Object min, Object max) {
     return new IllegalArgumentException(
-        "%s is %s; it must be from %s to %s".formatted(option, value, min, max));
+        "%s is %s; it must be from %s to %s".formatted(option, text(value), text(min), text(max)));
+  }
+
+  private static Object text(Object value) {
+    return value instanceof Duration time ? Limits.text(time) : value;
   }
 }

@@ -18,8 +18,7 @@ final class DurabilityTest {
         List.of(Duration.ofMillis(1).minusNanos(1), Duration.ofHours(1).plusNanos(1))) {
       IllegalArgumentException why =
           assertThrows(IllegalArgumentException.class, () -> new Durability.Interval(every));
-      assertEquals(
-          "the interval is " + every + "; it must be from PT0.001S to PT1H", why.getMessage());
+      assertEquals("the interval is " + every + "; it must be from 1ms to 1h", why.getMessage());
     }
   }
 

@@ -136,7 +136,8 @@ public final class EventReader {
     try {
       return OffsetDateTime.parse(text).toInstant();
     } catch (DateTimeException e) {
-      throw new MalformedEvent(field, "not a time like 2022-03-28T13:17:23+00:00");
+      throw new MalformedEvent(
+          field, "not a valid timestamp; use the format 2022-03-28T13:17:23+00:00");
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.quipu.ingest;
 
+import dev.quipu.Limits;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
@@ -44,7 +45,8 @@ public record SqsOptions(
   private static void check(String field, Duration value, Duration min, Duration max) {
     if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
       throw new IllegalArgumentException(
-          "%s is %s; it must be from %s to %s".formatted(field, value, min, max));
+          "%s is %s; it must be from %s to %s"
+              .formatted(field, Limits.text(value), Limits.text(min), Limits.text(max)));
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.quipu.simpledbserver;
 
+import dev.quipu.Limits;
 import java.time.Duration;
 
 /**
@@ -30,7 +31,8 @@ public record SimpleDbOptions(
   public SimpleDbOptions {
     if (lagMax.isNegative() || lagMax.compareTo(LAG_MAX) > 0) {
       throw new IllegalArgumentException(
-          "lagMax is %s; it must be from 0 to %s".formatted(lagMax, LAG_MAX));
+          "lagMax is %s; it must be from 0 to %s"
+              .formatted(Limits.text(lagMax), Limits.text(LAG_MAX)));
     }
     if (countItemsMax < 1) {
       throw new IllegalArgumentException(

@@ -11,7 +11,7 @@ import java.util.Arrays;
  * <pre>{@code
  * Counts distinct values. Up to HASHES_MAX, the sketch is the sorted list of their 64-bit hashes,
  * and exact except for collisions. Above, it is an UltraLogLog of 8,192 registers: 8 KiB, with a
- * standard error of 0.84 %. In both forms it does not depend on the order and repetition of adds,
+ * standard error of 0.84%. In both forms it does not depend on the order and repetition of adds,
  * so a repeat changes nothing.
  *
  * Encoding: a type byte, then the hashes of 8 bytes each, or the registers.

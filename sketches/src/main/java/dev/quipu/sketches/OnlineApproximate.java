@@ -52,8 +52,8 @@ import org.jspecify.annotations.Nullable;
  * changes nothing and a union counts no client twice. The more clients a sketch has, the less
  * likely another one changes it: a million clients change a sketch about 25,000 times.
  *
- * The error. The standard deviation is 1.04 / sqrt(4,096) = 1.6 %; the bounds are three standard
- * deviations away, which holds in 99.7 % of cases.
+ * The error. The standard deviation is 1.04 / sqrt(4,096) = 1.6%; the bounds are three standard
+ * deviations away, which holds in 99.7% of cases.
  *
  * Crash table.
  *   | crash           | stored                  | a repeat         |

@@ -106,7 +106,7 @@ public final class Backends {
    *
    * @param random the source of randomness of ids and tags
    * @param keep how long {@link MarkerItem} and {@link HitLog} remember request ids; empty for the
-   *     default, which is forever for the former
+   *     default: forever for {@link MarkerItem}, {@link HitLogOptions#DEFAULT} for {@link HitLog}
    * @throws IllegalArgumentException if the store lacks a capability that the technique requires
    */
   public static Technique technique(
@@ -154,7 +154,11 @@ public final class Backends {
         case "UniqueValues" -> new UniqueValues(store);
         case "Presence" -> Presence.on(store);
         case "DisplayCounters" -> DurableFirst.withoutCache(counters, store.clock());
-        default -> throw new UnsupportedOperationException("a store has no " + type.getName());
+        default ->
+            throw new UnsupportedOperationException(
+                type.getName()
+                    + " is not a service of a store; services: Store, ViewCounter,"
+                    + " SequenceOfRecords, UniqueValues, Presence, DisplayCounters");
       };
     }
 

@@ -94,7 +94,8 @@ public final class DurableFirst implements DisplayCounters {
       RandomGenerator random) {
     if (!ageMax.isPositive() || ageMax.compareTo(AGE_MAX) > 0) {
       throw new IllegalArgumentException(
-          "ageMax is %s; it must be positive and at most %s".formatted(ageMax, AGE_MAX));
+          "ageMax is %s; it must be positive and at most %s"
+              .formatted(Limits.text(ageMax), Limits.text(AGE_MAX)));
     }
     this.cache = cache;
     this.counters = counters;

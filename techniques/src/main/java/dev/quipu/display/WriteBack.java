@@ -1,5 +1,6 @@
 package dev.quipu.display;
 
+import dev.quipu.Limits;
 import dev.quipu.QuipuException;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
@@ -37,7 +38,8 @@ public final class WriteBack implements AutoCloseable {
     if (interval.compareTo(INTERVAL_MIN) < 0 || interval.compareTo(INTERVAL_MAX) > 0) {
       throw new IllegalArgumentException(
           "interval is %s; it must be from %s to %s"
-              .formatted(interval, INTERVAL_MIN, INTERVAL_MAX));
+              .formatted(
+                  Limits.text(interval), Limits.text(INTERVAL_MIN), Limits.text(INTERVAL_MAX)));
     }
     this.counters = counters;
     this.running = new Periodic("quipu-write-back", interval, this::round);

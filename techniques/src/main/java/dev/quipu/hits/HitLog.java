@@ -214,7 +214,7 @@ public final class HitLog implements Technique {
     long now = now();
     if (millis < Math.max(0, now - options.window().toMillis()) || millis > now) {
       throw new IllegalArgumentException(
-          "at is %s; it must be from %s ago to now".formatted(at, options.window()));
+          "at is %s; it must be from %s ago to now".formatted(at, Limits.text(options.window())));
     }
     return add(add, millis);
   }

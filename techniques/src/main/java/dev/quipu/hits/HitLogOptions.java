@@ -1,5 +1,6 @@
 package dev.quipu.hits;
 
+import dev.quipu.Limits;
 import dev.quipu.store.StoreDriver.Consistency;
 import java.time.Duration;
 
@@ -46,7 +47,8 @@ public record HitLogOptions(Consistency reads, Duration settle, Duration window,
   static void check(String name, Duration value, Duration min, Duration max) {
     if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
       throw new IllegalArgumentException(
-          "%s is %s; it must be from %s to %s".formatted(name, value, min, max));
+          "%s is %s; it must be from %s to %s"
+              .formatted(name, Limits.text(value), Limits.text(min), Limits.text(max)));
     }
   }
 

@@ -69,8 +69,8 @@ public final class Store {
   }
 
   /**
-   * Returns the numbers of calls to the driver so far: all, retries among them, and unknown
-   * outcomes.
+   * Returns the numbers of calls to the driver so far: all, including retries, and those with an
+   * unknown outcome.
    */
   public Statistics statistics() {
     return retry.statistics();

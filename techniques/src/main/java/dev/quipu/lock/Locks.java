@@ -89,7 +89,7 @@ public final class Locks {
    *
    * @param owner the unique id of this holder
    * @param fence the fencing token, higher than that of every earlier holder
-   * @param until the end of the lease, by the clock of the store's user
+   * @param until the end of the lease, by the caller's clock
    */
   public record Lease(String name, String owner, long fence, Instant until) {}
 
@@ -214,7 +214,8 @@ public final class Locks {
   private Instant end(Duration lease) {
     if (lease.isNegative() || lease.isZero() || lease.compareTo(LEASE_MAX) > 0) {
       throw new IllegalArgumentException(
-          "lease is %s; it must be positive and at most %s".formatted(lease, LEASE_MAX));
+          "lease is %s; it must be positive and at most %s"
+              .formatted(Limits.text(lease), Limits.text(LEASE_MAX)));
     }
     return store.now().plus(lease);
   }

@@ -77,7 +77,8 @@ public final class OnlineExact implements Presence {
     store.profile().require(Capability.ORDERED_SCAN);
     if (!window.isPositive() || window.compareTo(Window.LENGTH_MAX) > 0) {
       throw new IllegalArgumentException(
-          "window is %s; it must be positive and at most %s".formatted(window, Window.LENGTH_MAX));
+          "window is %s; it must be positive and at most %s"
+              .formatted(Limits.text(window), Limits.text(Window.LENGTH_MAX)));
     }
     this.store = store;
     this.window = window;

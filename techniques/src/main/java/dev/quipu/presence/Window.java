@@ -1,5 +1,6 @@
 package dev.quipu.presence;
 
+import dev.quipu.Limits;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,17 +33,19 @@ public record Window(Duration length, Duration resolution) {
   public Window {
     if (resolution.compareTo(RESOLUTION_MIN) < 0) {
       throw new IllegalArgumentException(
-          "resolution is %s; the minimum is %s".formatted(resolution, RESOLUTION_MIN));
+          "resolution is %s; the minimum is %s"
+              .formatted(Limits.text(resolution), Limits.text(RESOLUTION_MIN)));
     }
     if (length.compareTo(LENGTH_MAX) > 0) {
       throw new IllegalArgumentException(
-          "window is %s; the maximum is %s".formatted(length, LENGTH_MAX));
+          "window is %s; the maximum is %s"
+              .formatted(Limits.text(length), Limits.text(LENGTH_MAX)));
     }
     long whole = length.toMillis() / resolution.toMillis();
     if (!resolution.multipliedBy(whole).equals(length) || whole < 1 || whole > BUCKETS_MAX) {
       throw new IllegalArgumentException(
           "window is %s and resolution %s: it must divide the window into 1 to %d buckets"
-              .formatted(length, resolution, BUCKETS_MAX));
+              .formatted(Limits.text(length), Limits.text(resolution), BUCKETS_MAX));
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.quipu.record;
 
 import dev.quipu.Bounds;
+import dev.quipu.Limits;
 import dev.quipu.hits.HitLog;
 import dev.quipu.region.RegionOptions;
 import dev.quipu.shard.ShardOptions;
@@ -164,13 +165,7 @@ public record StoreRecord(
 
   /** Returns a duration in the syntax of the option {@code --window}. */
   public static String text(Duration time) {
-    if (time.toMillis() % 1_000 != 0) {
-      return time.toMillis() + "ms";
-    }
-    long seconds = time.toSeconds();
-    return seconds % 3_600 == 0
-        ? seconds / 3_600 + "h"
-        : seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
+    return Limits.text(time);
   }
 
   /** Returns a stored record in the format of {@link #toString}. */

@@ -1,5 +1,6 @@
 package dev.quipu.region;
 
+import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
@@ -94,12 +95,12 @@ public final class RegionLeases {
       if (slack.isNegative() || lease.compareTo(slack.multipliedBy(2)) <= 0) {
         throw new IllegalArgumentException(
             "lease is %s and slack is %s; the lease must be more than twice the slack"
-                .formatted(lease, slack));
+                .formatted(Limits.text(lease), Limits.text(slack)));
       }
       if (beat.isNegative() || beat.compareTo(lease.dividedBy(2)) > 0) {
         throw new IllegalArgumentException(
             "lease is %s and beat is %s; the beat must be at most half of the lease"
-                .formatted(lease, beat));
+                .formatted(Limits.text(lease), Limits.text(beat)));
       }
     }
   }
@@ -255,7 +256,7 @@ public final class RegionLeases {
         throw new NotAppliedException(
             Reason.UNAVAILABLE,
             "replica of region %s was not checked for more than %d beats of %s"
-                .formatted(region, BEATS_UNCHECKED, terms.get().beat()));
+                .formatted(region, BEATS_UNCHECKED, Limits.text(terms.get().beat())));
       }
       return;
     }

@@ -67,14 +67,14 @@ import java.util.random.RandomGenerator;
  *   Add, in the region that the request's id begins with: from there, or from another region to
  *   which a repeat was sent, which writes directly to that region's replica.
  *     1. In one batch: store the marker of the request if there is none; in one cell, add to up (or
- *        down), take as many rights to raise (or lower) and add as many of the other kind.
+ *        down), take that many rights to raise (or lower) and add as many of the other kind.
  *     2. The marker exists: the request counted before, or is canceled, or is a different request.
  *     3. The cell has too few rights: take them from the other cells of the region, in the batch of
  *        step 1; each gives half of what it has, and all it has where that is not enough.
  *     4. The region has too few: read all regions, twice.
  *        a. Rights are in flight to this region: add them to cell 0 and to got, in one batch.
- *        b. Others have enough: from the one with most, take from its cells and add to its gave, in
- *           one batch in its replica. Go to 4a.
+ *        b. Others have enough: from the one with the most, take from its cells and add to its gave,
+ *           in one batch in its replica. Go to 4a.
  *        c. No region has enough, all answered, and nothing changed between the reads: rejected.
  *        d. The same, but some region does not respond: rejected, as held elsewhere.
  *   Read: read all regions twice. If nothing changed, that is the value. The changes determine the
@@ -138,7 +138,7 @@ public final class RegionalCounters implements Technique {
       new TechniqueSpec(
           "regional",
           "Each region counts in its own items, within the rights that it holds.",
-          "a repeat under its id counts once, in any region, and is answered as a repeat",
+          "a repeat under its id counts once, in any region, and is replayed",
           Set.of(
               Capability.STRONG_READ,
               Capability.NATIVE_UPDATE,

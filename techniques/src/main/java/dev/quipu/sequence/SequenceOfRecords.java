@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *   2. Store the record under the next number, if there is none.
  *      a. Stored: that is its number.
  *      b. A record with the same id exists: an earlier attempt stored it, and its number is the
- *         result; unless it has another payload: a conflict.
+ *         result; unless its payload differs: a conflict.
  *      c. A record of another request exists: increment the number, and go to 2 without searching
  *         for the highest again.
  *      d. Unknown: store it under the same number again, never under another one.
@@ -93,7 +93,7 @@ public final class SequenceOfRecords {
   public record Numbered(long number, boolean replayed) implements Result {}
 
   /**
-   * The request id was used before with another payload; nothing changed.
+   * The request id was used before with a different payload; nothing changed.
    *
    * @param number of that other record
    */
@@ -157,7 +157,7 @@ public final class SequenceOfRecords {
   }
 
   /**
-   * Returns records from a number on, in order of number.
+   * Returns records starting at a number, in order of number.
    *
    * @param from 1 or more
    * @param limit 1 to {@link #PAGE_MAX}
@@ -177,7 +177,8 @@ public final class SequenceOfRecords {
   /**
    * Voids a number. It stays taken, and keeps its record and the reason.
    *
-   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the first
+   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; in a repeat, the first
+   *     reason is kept
    * @return false if nothing is stored under the number
    * @throws QuipuException if the outcome is unknown; repeating the call is safe
    */

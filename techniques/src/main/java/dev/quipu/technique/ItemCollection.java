@@ -91,7 +91,7 @@ public final class ItemCollection implements Technique {
       new TechniqueSpec(
           "item-collection",
           "One item per change; a read sums them up, a compaction folds the old ones.",
-          "a repeat under its id counts once, and is answered as a repeat",
+          "a repeat under its id counts once, and is replayed",
           Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
           Atomicity.ITEM,
           Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT, Guarantee.LINEARIZABLE_READ),
@@ -166,7 +166,8 @@ public final class ItemCollection implements Technique {
   /**
    * Adds exactly once, and stores the reason in the change: the order, the customer, the message.
    *
-   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the first
+   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; in a repeat, the first
+   *     reason is kept
    */
   public AddResult add(Add add, String reason) {
     return add(add, Markers.why(reason));

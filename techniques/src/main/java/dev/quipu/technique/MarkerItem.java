@@ -36,8 +36,8 @@ import java.util.random.RandomGenerator;
  *   1. In one transaction: store the marker if there is none, and add to the number if it stays
  *      within bounds.
  *   2. The marker exists: examine it.
- *      a. It describes the same request: it counted before; return the first answer.
- *      b. It describes another request: a conflict; nothing changes.
+ *      a. It describes the same request: it counted before; return the first result.
+ *      b. It describes a different request: a conflict; nothing changes.
  *      c. It is a cancellation: rejected permanently.
  *   3. The number would leave its bounds: rejected. No marker is stored, so the same request may
  *      be applied later.
@@ -119,7 +119,7 @@ public final class MarkerItem extends OneItem implements AddPart.Shardable {
     return new TechniqueSpec(
         "marker-item",
         "Number and marker change in one transaction; a repeat finds the marker.",
-        "a repeat under its id counts once, and is answered as a repeat",
+        "a repeat under its id counts once, and is replayed",
         Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.ATOMIC_BATCH),
         Atomicity.PARTITION,
         Set.of(Guarantee.AT_MOST_ONCE, idempotence, Guarantee.BOUNDED, Guarantee.LINEARIZABLE_READ),

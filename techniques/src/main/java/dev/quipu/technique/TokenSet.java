@@ -28,7 +28,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * Counts each request once, within one item, up to a number of requests. Thread-safe.
+ * Counts each request once, within one item, up to a fixed number of requests. Thread-safe.
  *
  * <pre>{@code
  * TOKEN SET
@@ -73,7 +73,7 @@ public final class TokenSet extends OneItem implements AddPart.Shardable {
       new TechniqueSpec(
           "token-set",
           "Number and request ids are one item; a repeat finds its id. Slots are limited.",
-          "a repeat under its id counts once, and is answered as a repeat",
+          "a repeat under its id counts once, and is replayed",
           Set.of(Capability.STRONG_READ),
           Atomicity.ITEM,
           Set.of(

@@ -1,5 +1,6 @@
 package dev.quipu.view;
 
+import dev.quipu.Limits;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -56,7 +57,8 @@ public record ViewOptions(
     counted = Set.copyOf(all);
     if (keep.isPresent() && (!keep.get().isPositive() || keep.get().compareTo(KEEP_MAX) > 0)) {
       throw new IllegalArgumentException(
-          "keep is %s; it must be positive and at most %s".formatted(keep.get(), KEEP_MAX));
+          "keep is %s; it must be positive and at most %s"
+              .formatted(Limits.text(keep.get()), Limits.text(KEEP_MAX)));
     }
     if (form != Form.EXACT && (keep.isPresent() || counted.size() > 1)) {
       throw new IllegalArgumentException(

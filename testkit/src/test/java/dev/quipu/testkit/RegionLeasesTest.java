@@ -130,7 +130,7 @@ final class RegionLeasesTest {
     clock.advance(Duration.ofMinutes(RegionLeases.BEATS_UNCHECKED).minus(STEP));
     assertTrue(eu.counts());
     clock.advance(STEP);
-    eu.isRejected("was not checked for more than 3 beats of PT1M");
+    eu.isRejected("was not checked for more than 3 beats of 1m");
   }
 
   @Test

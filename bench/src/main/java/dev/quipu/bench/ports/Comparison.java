@@ -91,7 +91,7 @@ final class Comparison {
                 .toList());
     return Double.isNaN(all) || Double.isNaN(share)
         ? "-"
-        : String.format(Locale.ROOT, "%.2f (%.0f %%)", all, share);
+        : String.format(Locale.ROOT, "%.2f (%.0f%%)", all, share);
   }
 
   static double median(List<Double> values) {

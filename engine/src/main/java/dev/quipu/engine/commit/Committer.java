@@ -1,5 +1,6 @@
 package dev.quipu.engine.commit;
 
+import dev.quipu.Limits;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -144,7 +145,7 @@ public final class Committer {
       long now = Clock.system().nanoTime();
       deadline = deadline == 0 ? now + callDeadline.toNanos() : deadline;
       if (now - deadline >= 0) {
-        giveUp(task, Reason.TIMEOUT, "no answer from the disk within " + callDeadline);
+        giveUp(task, Reason.TIMEOUT, "no reply from the disk within " + Limits.text(callDeadline));
         break;
       }
       LockSupport.parkNanos(this, deadline - now);

@@ -21,7 +21,7 @@ import java.util.zip.CRC32C;
  *            this head
  *   pages    of 4 KiB: CRC32C, count, then up to 102 entries of 40 bytes, in order of hash
  *   fences   the hash of the first entry of each page
- *   filter   blocks of 64 bytes: a Bloom filter that answers "definitely absent" for about 99 % of
+ *   filter   blocks of 64 bytes: a Bloom filter that answers "definitely absent" for about 99% of
  *            absent ids by reading one block; 12 bits per id
  *
  * The file is memory-mapped: a lookup needs no heap, and pages that are never read need no memory.

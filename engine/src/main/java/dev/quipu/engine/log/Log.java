@@ -438,7 +438,7 @@ public final class Log implements Closeable {
     return (int) crc.getValue();
   }
 
-  /** Returns the segments, from the oldest on; none if there is no log. */
+  /** Returns the segments, starting with the oldest; none if there is no log. */
   public static List<Path> segmentFiles(Disk disk, Path directory) throws IOException {
     Path log = directory(directory);
     if (!disk.exists(log)) {

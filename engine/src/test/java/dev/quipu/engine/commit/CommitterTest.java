@@ -211,7 +211,7 @@ final class CommitterTest {
     Caller late = setup.call(set("b", 1));
     RuntimeException why = late.end();
     assertEnd(Outcome.UNKNOWN, Reason.TIMEOUT, why);
-    assertEquals("no answer from the disk within PT0.001S", why == null ? "" : why.getMessage());
+    assertEquals("no reply from the disk within 1ms", why == null ? "" : why.getMessage());
     assertFalse(late.step().isDone());
     gate.open();
     assertNull(leader.end());

@@ -48,7 +48,8 @@ final class LockFileTest {
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.DENIED, why.reason());
     assertEquals(
-        "the data directory %s is in use by process %d".formatted(directory, process),
+        "the data directory %s is in use by process %d. Stop it, or connect to its server (--server)"
+            .formatted(directory, process),
         why.getMessage());
   }
 

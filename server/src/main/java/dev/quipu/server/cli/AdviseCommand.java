@@ -58,14 +58,21 @@ final class AdviseCommand extends ResultCommand {
               + " (default ${DEFAULT-VALUE}).")
   private String store = "engine";
 
-  @Option(names = "--rate", description = "Adds per second, all counters (default 100).")
+  @Option(
+      names = "--rate",
+      paramLabel = "RATE",
+      description = "Adds per second, all counters (default 100).")
   private double rate = 100;
 
-  @Option(names = "--keys", description = "Number of counters (default ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--keys",
+      paramLabel = "N",
+      description = "Number of counters (default ${DEFAULT-VALUE}).")
   private long keys = 1000;
 
   @Option(
       names = "--hot",
+      paramLabel = "SHARE",
       description = "Share of the adds that go to the hottest counter, 0 to 1 (default 0).")
   private double hot;
 
@@ -81,7 +88,10 @@ final class AdviseCommand extends ResultCommand {
       description = "Maximum time until a process or queue retries a request (default 0s: never).")
   private Duration retryWindow = Duration.ZERO;
 
-  @Option(names = "--reads", description = "Reads per second, all counters (default 100).")
+  @Option(
+      names = "--reads",
+      paramLabel = "RATE",
+      description = "Reads per second, all counters (default 100).")
   private double reads = 100;
 
   @Option(
@@ -90,7 +100,10 @@ final class AdviseCommand extends ResultCommand {
       description = "Maximum acceptable age of a value that is read (default 0s).")
   private Duration staleness = Duration.ZERO;
 
-  @Option(names = "--regions", description = "Number of regions that write (default 1).")
+  @Option(
+      names = "--regions",
+      paramLabel = "N",
+      description = "Number of regions that write (default 1).")
   private int regions = 1;
 
   @Option(
@@ -101,11 +114,13 @@ final class AdviseCommand extends ResultCommand {
 
   @Option(
       names = "--fault-rate",
+      paramLabel = "SHARE",
       description = "Share of the calls to the store that fail, 0 to 1 (default ${DEFAULT-VALUE}).")
   private double faultRate = 0.001;
 
   @Option(
       names = "--drift",
+      paramLabel = "N",
       description = "Maximum acceptable error of a counter, per add (default 0: exact).")
   private double drift;
 

@@ -52,13 +52,20 @@ final class CounterCommands {
 
     @Option(
         names = "--id",
+        paramLabel = "ID",
         description = "The request id: a repeat with the same id counts once (default: random).")
     private @Nullable String id;
 
-    @Option(names = "--floor", description = "Reject the add if the value would go below this.")
+    @Option(
+        names = "--floor",
+        paramLabel = "N",
+        description = "Reject the add if the value would go below this.")
     private long floor = Long.MIN_VALUE;
 
-    @Option(names = "--ceiling", description = "Reject the add if the value would go above this.")
+    @Option(
+        names = "--ceiling",
+        paramLabel = "N",
+        description = "Reject the add if the value would go above this.")
     private long ceiling = Long.MAX_VALUE;
 
     @Option(
@@ -215,6 +222,7 @@ final class CounterCommands {
 
     @Option(
         names = "--limit",
+        paramLabel = "N",
         description = "Print at most this number of counters (default: all).")
     private long limit = Long.MAX_VALUE;
 
@@ -317,7 +325,7 @@ final class CounterCommands {
     @Option(
         names = "--seen",
         paramLabel = "CLIENT",
-        description = "First record that this client is in the room now.")
+        description = "Before counting, record that this client is in the room.")
     private @Nullable String seen;
 
     @Override

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
@@ -68,6 +69,7 @@ final class ImportCommand extends AccessCommand {
 
   @Option(
       names = "--format",
+      paramLabel = "FORMAT",
       required = true,
       converter = FormatConverter.class,
       description = "combined-log or ndjson.")
@@ -82,6 +84,7 @@ final class ImportCommand extends AccessCommand {
   private long counted;
   private long before;
   private long skipped;
+  private long ignored;
   private final List<ViewEvent> events = new ArrayList<>();
   private final List<Add> adds = new ArrayList<>();
   private final List<Long> addLines = new ArrayList<>(); // the line number of each
@@ -147,8 +150,14 @@ final class ImportCommand extends AccessCommand {
   }
 
   private String summary() {
-    return "%d lines read, %d counted now, %d counted before, %d skipped"
-        .formatted(read, counted, before, skipped);
+    return "%d %s read, %d counted now, %d counted before, %d skipped%s"
+        .formatted(
+            read,
+            read == 1 ? "line" : "lines",
+            counted,
+            before,
+            skipped,
+            ignored == 0 ? "" : ", %d ignored (blank or 0)".formatted(ignored));
   }
 
   private void take(BoundedLines lines) {
@@ -156,12 +165,15 @@ final class ImportCommand extends AccessCommand {
       String line = lines.line();
       switch (format) {
         case COMBINED_LOG -> events.add(CombinedLog.parse(line));
-        case NDJSON ->
-            CounterLine.parse(line, read)
-                .ifPresent(add -> {
-                  adds.add(add);
-                  addLines.add(read);
-                });
+        case NDJSON -> {
+          Optional<Add> add = CounterLine.parse(line, read);
+          if (add.isEmpty()) {
+            ignored++;
+          } else {
+            adds.add(add.get());
+            addLines.add(read);
+          }
+        }
       }
     } catch (IllegalArgumentException e) {
       skip(read, String.valueOf(e.getMessage()));

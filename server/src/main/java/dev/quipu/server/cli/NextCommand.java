@@ -1,5 +1,6 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Limits;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
@@ -25,7 +26,7 @@ import picocli.CommandLine.Parameters;
     },
     footer = {
       "",
-      "Exit code 3: the request id was used for another payload.",
+      "Exit code 3: the request id was used for a different payload.",
       "",
       "Example:",
       "  quipu next invoices/2027 --payload order-981 --id order-981"
@@ -34,17 +35,27 @@ final class NextCommand extends AccessCommand {
   @Parameters(paramLabel = "SERIES", description = "The series.")
   private String series = "";
 
-  @Option(names = "--payload", description = "The text to store with the number.")
+  @Option(
+      names = "--payload",
+      paramLabel = "TEXT",
+      description = "The text to store with the number.")
   private String payload = "";
 
   @Option(
       names = "--id",
+      paramLabel = "ID",
       description =
           "The request id: a repeat with the same id has the same number (default: random).")
   private @Nullable String id;
 
   @Override
   public Integer call() {
+    int bytes = Limits.utf8Length(payload);
+    if (bytes > SequenceOfRecords.PAYLOAD_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "payload is %d bytes long; the limit is %d"
+              .formatted(bytes, SequenceOfRecords.PAYLOAD_BYTES_MAX));
+    }
     String given = id;
     RequestId request = given == null ? RequestId.random() : RequestId.of(given);
     try (Access access = target.open()) {
@@ -70,7 +81,7 @@ final class NextCommand extends AccessCommand {
       }
       case SequenceOfRecords.Conflict conflict -> {
         output.print(
-            "rejected (conflict): the request id was used for another payload",
+            "rejected (conflict): the request id was used for a different payload",
             Output.members("name", series, "rejected", "conflict"));
         yield ExitCode.REJECTED;
       }

@@ -107,6 +107,8 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     line.setUsageHelpAutoWidth(true);
     line.registerConverter(Long.class, QuipuCommand::number);
     line.registerConverter(Long.TYPE, QuipuCommand::number);
+    line.registerConverter(Integer.class, QuipuCommand::smallNumber);
+    line.registerConverter(Integer.TYPE, QuipuCommand::smallNumber);
     line.registerConverter(URI.class, Target::url);
     line.registerConverter(Duration.class, new DurationConverter());
     CommandLine.IParameterExceptionHandler usual = line.getParameterExceptionHandler();
@@ -125,6 +127,16 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     } catch (NumberFormatException e) {
       throw new TypeConversionException(
           "'%s' is not an integer from %d to %d".formatted(text, Long.MIN_VALUE, Long.MAX_VALUE));
+    }
+  }
+
+  private static Integer smallNumber(String text) {
+    try {
+      return Integer.valueOf(text);
+    } catch (NumberFormatException e) {
+      throw new TypeConversionException(
+          "'%s' is not an integer from %d to %d"
+              .formatted(text, Integer.MIN_VALUE, Integer.MAX_VALUE));
     }
   }
 

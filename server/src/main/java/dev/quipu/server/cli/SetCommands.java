@@ -29,7 +29,7 @@ final class SetCommands {
       description = "Set the value of a counter, regardless of its bounds.",
       footer = {
         "",
-        "Exit code 3: the counter has another value than --if-value; nothing changed.",
+        "Exit code 3: the value of the counter differs from --if-value; nothing changed.",
         "",
         "Examples:",
         "  quipu set stock 100",
@@ -45,7 +45,7 @@ final class SetCommands {
     @Option(
         names = "--if-value",
         paramLabel = "N",
-        description = "Set it only if it has this value; one that was never written has 0.")
+        description = "Set it only if it has this value; an unwritten counter counts as 0.")
     private @Nullable Long ifValue;
 
     @Override

@@ -79,7 +79,10 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
       description = "Fail this share of the writes, 0 to 1; may be repeated.")
   private Map<String, Double> faults = Map.of();
 
-  @Option(names = "--seed", description = "Seed of the faults (default ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      description = "Seed of the faults (default ${DEFAULT-VALUE}).")
   private long seed = 1;
 
   @Override

@@ -61,16 +61,22 @@ final class VerifyCommand extends ResultCommand {
       description = "The technique.")
   private String technique = "";
 
-  @Option(names = "--seed", description = "The first seed (default 1).")
+  @Option(names = "--seed", paramLabel = "N", description = "The first seed (default 1).")
   private long seed = 1;
 
-  @Option(names = "--seeds", description = "Number of seeds to simulate (default 1).")
+  @Option(
+      names = "--seeds",
+      paramLabel = "N",
+      description = "Number of seeds to simulate (default 1).")
   private long seeds = 1;
 
   @Option(names = "--store", paramLabel = "URI", description = "The store, as for serve.")
   private @Nullable String store;
 
-  @Option(names = "--seconds", description = "Start adds for this number of seconds (default 10).")
+  @Option(
+      names = "--seconds",
+      paramLabel = "N",
+      description = "Start adds for this number of seconds (default 10).")
   private double seconds = 10;
 
   @Option(
@@ -81,16 +87,22 @@ final class VerifyCommand extends ResultCommand {
       description = "Inject these faults (default ${DEFAULT-VALUE}).")
   private List<String> faults = List.of();
 
-  @Option(names = "--rate", description = "Share of calls with a fault, 0 to 1 (default 0.02).")
+  @Option(
+      names = "--rate",
+      paramLabel = "SHARE",
+      description = "Share of calls with a fault, 0 to 1 (default 0.02).")
   private double rate = 0.02;
 
-  @Option(names = "--clients", description = "Number of concurrent clients (default 8).")
+  @Option(
+      names = "--clients",
+      paramLabel = "N",
+      description = "Number of concurrent clients (default 8).")
   private int clients = 8;
 
-  @Option(names = "--keys", description = "Number of counters (default 1).")
+  @Option(names = "--keys", paramLabel = "N", description = "Number of counters (default 1).")
   private int keys = 1;
 
-  @Option(names = "--shards", description = "Shards of each counter (default 1).")
+  @Option(names = "--shards", paramLabel = "N", description = "Shards of each counter (default 1).")
   private int shards = 1;
 
   @Option(

@@ -112,7 +112,7 @@ final class StrictDecoder extends HttpRequestDecoder {
           414,
           "too-large",
           "URI Too Long",
-          "Request line is longer than %d bytes, which is the limit. Shorten it."
+          "request line is longer than %d bytes, which is the limit; shorten it"
               .formatted(LINE_BYTES_MAX));
     }
     if (cause instanceof TooLongHttpHeaderException) {
@@ -120,9 +120,9 @@ final class StrictDecoder extends HttpRequestDecoder {
           431,
           "too-large",
           "Request Header Fields Too Large",
-          "Header is longer than %d bytes or has more than %d fields, which are the limits."
+          "header is longer than %d bytes or has more than %d fields, which are the limits."
                   .formatted(HEAD_BYTES_MAX, HEADERS_MAX)
-              + " Send fewer.");
+              + " Send fewer");
     }
     return Problem.badRequest("malformed HTTP request");
   }

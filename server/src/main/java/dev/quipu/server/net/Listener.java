@@ -18,6 +18,7 @@ import java.util.regex.Pattern;
 /** Binds listening sockets. */
 public final class Listener {
   private static final int BACKLOG = 1_024;
+  private static final String IN_USE = "Address already in use";
   private static final Pattern ERROR = Pattern.compile("error\\(-(\\d+)\\)");
 
   /**
@@ -75,12 +76,14 @@ public final class Listener {
   private static String reason(Throwable cause) {
     String message = String.valueOf(cause.getMessage());
     Matcher number = ERROR.matcher(message);
-    return switch (number.find() ? number.group(1) : "") {
-      case "98" -> "Address already in use";
-      case "99" -> "Cannot assign requested address";
-      case "13" -> "Permission denied";
-      default -> message;
-    };
+    String reason =
+        switch (number.find() ? number.group(1) : "") {
+          case "98" -> IN_USE;
+          case "99" -> "Cannot assign requested address";
+          case "13" -> "Permission denied";
+          default -> message;
+        };
+    return reason.equals(IN_USE) ? IN_USE + "; use another port (0 for any free port)" : reason;
   }
 
   /** Logs accept failures, such as exhausted file descriptors; Netty retries each second. */

@@ -89,7 +89,8 @@ public final class CommandPort implements AutoCloseable {
 
   /** Formats an address as host and port. */
   public static String text(InetSocketAddress address) {
-    String host = address.getAddress().getHostAddress();
+    boolean isAny = address.getAddress().isAnyLocalAddress(); // a dual-stack socket reports IPv6
+    String host = isAny ? "0.0.0.0" : address.getAddress().getHostAddress();
     return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
   }
 

@@ -314,8 +314,8 @@ final class ImportTest {
       value = {
         "|client address",
         "junk|client address",
-        "not a line of a log|time",
-        "a - - [17/May/2015:10:05:03 +0000]|time",
+        "not a line of a log|not in combined-log format",
+        "a - - [17/May/2015:10:05:03 +0000]|not in combined-log format",
         "a - - [] \"GET / HTTP/1.1\"|time",
         "a - - [31/Feb/2015:10:05:03 +0000] \"GET / HTTP/1.1\"|time",
         "a - - [17/Mai/2015:10:05:03 +0000] \"GET / HTTP/1.1\"|time",

@@ -80,7 +80,7 @@ final class BatchTest {
     Batch batch = batch(2);
     batch.add(new Counting("a"));
     batch.add(new Counting("a"));
-    batch.failed(new OutcomeUnknownException(Reason.TIMEOUT, "no answer from the disk", null));
+    batch.failed(new OutcomeUnknownException(Reason.TIMEOUT, "no reply from the disk", null));
     assertEquals("unknown unknown ", answers(batch));
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
       engine.run(List.of(batch)); // late, by another thread
@@ -124,7 +124,7 @@ final class BatchTest {
             operations -> {
               given.add(operations);
               if (given.size() == 1) {
-                throw new OutcomeUnknownException(Reason.TIMEOUT, "no answer from the disk", null);
+                throw new OutcomeUnknownException(Reason.TIMEOUT, "no reply from the disk", null);
               }
             },
             error -> {});

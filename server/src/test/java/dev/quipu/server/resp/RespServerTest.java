@@ -78,7 +78,8 @@ final class RespServerTest {
                         Clock.system())
                     .close());
     assertEquals(
-        "cannot listen on 127.0.0.1 port %d: Address already in use".formatted(port),
+        "cannot listen on 127.0.0.1 port %d: Address already in use".formatted(port)
+            + "; use another port (0 for any free port)",
         e.getMessage());
   }
 

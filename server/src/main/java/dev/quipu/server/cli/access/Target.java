@@ -28,7 +28,7 @@ public final class Target {
   @Option(
       names = "--data",
       paramLabel = "DIR",
-      description = "Open this data directory, which no server may have open.")
+      description = "Open this data directory; no server may be using it.")
   private @Nullable Path data;
 
   @Option(

@@ -29,7 +29,7 @@ public final class DurationConverter implements ITypeConverter<Duration> {
       return Duration.parse(iso);
     } catch (DateTimeParseException e) {
       throw new IllegalArgumentException(
-          "'" + value + "' is not a time like 200ms, 30s, 90m, 24h or 7d", e);
+          "'" + value + "' is not a duration; use a format such as 200ms, 30s, 90m, 24h or 7d", e);
     }
   }
 }

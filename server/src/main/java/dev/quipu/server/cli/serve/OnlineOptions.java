@@ -40,7 +40,7 @@ final class OnlineOptions {
       paramLabel = "TIME",
       description =
           "With ring and approximate: length of a bucket of the window (default"
-              + " 1m); the length of the window makes a ring of two keys.")
+              + " 1m). If it equals the window, the ring has two keys.")
   private Duration resolution = Window.DEFAULT.resolution();
 
   /** Returns the selected variant on this store. */

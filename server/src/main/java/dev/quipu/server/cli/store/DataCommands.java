@@ -35,10 +35,10 @@ public final class DataCommands {
     @Parameters(paramLabel = "URL", description = "The URL of the page, as in its views.")
     private String url = "";
 
-    @Option(names = "--from", description = "Count views from this time on.")
+    @Option(names = "--from", paramLabel = "TIME", description = "Count views from this time on.")
     private @Nullable String from;
 
-    @Option(names = "--until", description = "Count views before this time.")
+    @Option(names = "--until", paramLabel = "TIME", description = "Count views before this time.")
     private @Nullable String until;
 
     @Override
@@ -62,12 +62,12 @@ public final class DataCommands {
         return OffsetDateTime.parse(text).toInstant();
       } catch (DateTimeParseException e) {
         throw new IllegalArgumentException(
-            "'" + text + "' is not a time like 2022-03-28T13:17:23+00:00", e);
+            "'" + text + "' is not a valid timestamp; use the format 2022-03-28T13:17:23+00:00", e);
       }
     }
   }
 
-  @Command(name = "check", description = "Check a data directory, which no server may have open.")
+  @Command(name = "check", description = "Check a data directory; no server may be using it.")
   public static final class CheckCommand extends ResultCommand {
     @Option(names = "--data", paramLabel = "DIR", required = true, description = "The directory.")
     private Path data = Path.of("");

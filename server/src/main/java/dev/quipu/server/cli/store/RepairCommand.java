@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
       "",
       "For a counter that servers reject because it was created with other bounds.",
       "Its value does not change, and must be within the new bounds. Earlier requests",
-      "do not count again: a repeat is a conflict, since it had other bounds."
+      "do not count again: a repeat is a conflict, since its bounds differ."
     },
     footer = {
       "",

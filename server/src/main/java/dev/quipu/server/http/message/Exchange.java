@@ -108,7 +108,7 @@ public record Exchange(
     for (String name : query.keySet()) {
       if (!known.contains(name)) {
         throw Problem.badRequest(
-            "unknown query parameter %s; known are %s"
+            "unknown query parameter %s; known parameters: %s"
                 .formatted(name, String.join(", ", new TreeSet<>(known))));
       }
     }
@@ -155,7 +155,7 @@ public record Exchange(
           415,
           "media-type",
           "Unsupported Media Type",
-          "Content-Type is '%s'. Send %s, in UTF-8.".formatted(found, expected));
+          "Content-Type is '%s'; send %s, in UTF-8".formatted(found, expected));
     }
   }
 

@@ -92,7 +92,9 @@ public final class JsonBody {
       checkEnd(what, parser);
       return new JsonBody(object);
     } catch (JacksonException e) {
-      throw Problem.badRequest("the %s is not valid JSON: %s".formatted(what, why(e)));
+      String problem =
+          e instanceof StreamConstraintsException ? "exceeds a limit" : "is not valid JSON";
+      throw Problem.badRequest("the %s %s: %s".formatted(what, problem, why(e)));
     }
   }
 
@@ -201,7 +203,7 @@ public final class JsonBody {
 
   /** Returns a required 64-bit integer. */
   public long number(String field) {
-    return optionalNumber(field).orElseThrow(() -> missing(field, "an integer of 64 bits"));
+    return optionalNumber(field).orElseThrow(() -> missing(field, "a 64-bit integer"));
   }
 
   /** Returns a 64-bit integer, sent as a JSON number or as a string of decimal digits. */

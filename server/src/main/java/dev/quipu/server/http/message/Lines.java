@@ -83,7 +83,7 @@ public final class Lines {
     count += first < body.limit() ? 1 : 0;
     if (count > linesMax) {
       throw Problem.badRequest(
-          "Request body has %d lines; the limit is %d. Send fewer lines per request."
+          "request body has %d lines; the limit is %d. Send fewer lines per request"
               .formatted(count, linesMax));
     }
     return new Lines(body.duplicate(), count);

@@ -118,7 +118,7 @@ public final class Problem extends RuntimeException {
         413,
         "too-large",
         "Content Too Large",
-        "Request body is longer than %d bytes, which is the limit of %s. Send several requests."
+        "request body is longer than %d bytes, which is the limit of %s; send several requests"
             .formatted(bytesMax, path));
   }
 
@@ -128,8 +128,8 @@ public final class Problem extends RuntimeException {
             507,
             "memory-full",
             "Insufficient Storage",
-            ("The request needs %d bytes of memory; all clients together hold %d of %d (a fifth of"
-                    + " the heap, -Xmx). Retry later.")
+            ("the request needs %d bytes of memory; all clients together hold %d of %d (a fifth of"
+                    + " the heap, -Xmx); retry later")
                 .formatted(neededBytes, budget.usedBytes(), budget.limitBytes()))
         .with("outcome", "not-applied");
   }
@@ -140,7 +140,7 @@ public final class Problem extends RuntimeException {
             503,
             "overloaded",
             "Service Unavailable",
-            "%d requests are in progress, which is the limit. Retry later.".formatted(requestsMax))
+            "%d requests are in progress, which is the limit; retry later".formatted(requestsMax))
         .with("outcome", "not-applied");
   }
 

@@ -127,7 +127,7 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
       case AddResult.Conflict conflict ->
           throw Problem.requestIdReused(
               add.counter(),
-              "the first request with this id added %d or had other bounds; use a new id"
+              "this id was first used with delta %d; delta or bounds differ; use a new id"
                   .formatted(conflict.added()));
     };
   }
@@ -176,7 +176,7 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
               new Problem(
                   409,
                   "overflow",
-                  "Overflow of 64 bits",
+                  "64-bit overflow",
                   detail + ": the value would not fit into 64 bits");
           case CANCELED ->
               new Problem(

@@ -34,7 +34,7 @@ public record OperationRoutes(
               "held-elsewhere",
               "Regions that do not respond hold the amount; nothing changed. Retry later."),
           Map.entry(
-              "value-mismatch", "The counter has another value than ifValue; nothing changed."),
+              "value-mismatch", "The value of the counter differs from ifValue; nothing changed."),
           Map.entry("overflow", "The value would not fit into 64 bits; nothing changed."),
           Map.entry("request-canceled", "The request was canceled: it is never applied."),
           Map.entry("request-id-reused", "The id was used for a different request."),
@@ -77,7 +77,7 @@ public record OperationRoutes(
       quipu.counters().read("readyz");
       verdict = impediment.get().orElse("ok");
     } catch (QuipuException e) {
-      verdict = e.reason() + ": " + e.getMessage();
+      verdict = e.getMessage();
     }
     long micros = (clock.nanoTime() - start) / 1_000;
     boolean ready = verdict.equals("ok");

@@ -30,7 +30,7 @@ record SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
       case SequenceOfRecords.Conflict conflict ->
           throw Problem.requestIdReused(
               exchange.variable(),
-              "the first request with this id has number %d and another payload; use a new id"
+              "this id was first used for number %d with a different payload; use a new id"
                   .formatted(conflict.number()));
     };
   }

@@ -224,7 +224,8 @@ final class ViewRoutes {
     try {
       return OffsetDateTime.parse(text).toInstant();
     } catch (DateTimeParseException e) {
-      throw Problem.badRequest("%s is not a time like 2022-03-28T13:17:23+00:00".formatted(field));
+      throw Problem.badRequest(
+          "%s is not a valid timestamp; use the format 2022-03-28T13:17:23+00:00".formatted(field));
     }
   }
 }

@@ -32,8 +32,10 @@ public final class CounterCommands {
       RespCommand.of("incrby", "key increment")
           .summary("Increments the integer value of a key by a number.")
           .writes((counters, words) -> add(counters, words.key(1), words.number(2)));
+  private static final String ADD_WORDS = "key delta ID id [FLOOR n] [CEILING n]";
+  private static final String ADD_SYNTAX = Arguments.SYNTAX + "; use QUIPU.ADD " + ADD_WORDS;
   private static final RespCommand QUIPU_ADD =
-      RespCommand.of("quipu.add", "key delta ID id [FLOOR n] [CEILING n]")
+      RespCommand.of("quipu.add", ADD_WORDS)
           .summary(
               "Adds exactly once per id. Returns the value, the delta and whether it was replayed.")
           .writes(CounterCommands::addOnce);
@@ -263,7 +265,7 @@ public final class CounterCommands {
 
   private static Reply addOnce(CounterAccess counters, Arguments words) {
     if (!words.word(3).equals("ID") || words.size() % 2 == 0) {
-      throw new Rejected(Arguments.SYNTAX);
+      throw new Rejected(ADD_SYNTAX);
     }
     long floor = Long.MIN_VALUE;
     long ceiling = Long.MAX_VALUE;
@@ -271,7 +273,7 @@ public final class CounterCommands {
       switch (words.word(i)) {
         case "FLOOR" -> floor = words.number(i + 1);
         case "CEILING" -> ceiling = words.number(i + 1);
-        default -> throw new Rejected(Arguments.SYNTAX);
+        default -> throw new Rejected(ADD_SYNTAX);
       }
     }
     long delta = words.number(2);
@@ -286,7 +288,7 @@ public final class CounterCommands {
       case AddResult.Replayed again -> added(again.valueIfKnown(), again.added(), true);
       case AddResult.Conflict conflict ->
           throw new Rejected(
-              "CONFLICT the first request with this id added %d or had other bounds"
+              "CONFLICT this id was first used with delta %d; delta or bounds differ"
                   .formatted(conflict.added()));
       case AddResult.Rejected rejected -> throw new Rejected(rejection(rejected));
     };
@@ -303,7 +305,7 @@ public final class CounterCommands {
         };
     return rejected.why() == Rejection.CANCELED || rejected.valueIfKnown().isEmpty()
         ? what
-        : what + "; it is " + rejected.valueIfKnown().getAsLong();
+        : what + "; the value is " + rejected.valueIfKnown().getAsLong();
   }
 
   private static Reply added(OptionalLong value, long added, boolean replayed) {

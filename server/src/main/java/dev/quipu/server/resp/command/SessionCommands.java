@@ -180,7 +180,7 @@ final class SessionCommands {
   private static Reply client(Session session, Arguments words) {
     Reply unknown =
         new Reply.Failure(
-            "ERR unknown subcommand or wrong number of arguments for '%s'. Try CLIENT HELP."
+            "ERR unknown subcommand or wrong number of arguments for '%s'; see COMMAND DOCS client"
                 .formatted(words.text(1)));
     return switch (words.word(1)) {
       case "SETINFO" -> words.size() == 4 ? setInfo(session, words) : unknown;
@@ -247,7 +247,7 @@ final class SessionCommands {
       case "DOCS" -> docs(all, words);
       default ->
           new Reply.Failure(
-              "ERR unknown subcommand '%s'. Try COMMAND HELP.".formatted(words.text(1)));
+              "ERR unknown subcommand '%s'; see COMMAND DOCS command".formatted(words.text(1)));
     };
   }
 

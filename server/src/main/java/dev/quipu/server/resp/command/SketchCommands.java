@@ -23,8 +23,7 @@ final class SketchCommands {
             .onWholeKeys()
             .writes(SketchCommands::add),
         RespCommand.of("pfcount", "key [key ...]")
-            .summary(
-                "Returns the number of distinct elements: exact up to 512, then within 0.84 %.")
+            .summary("Returns the number of distinct elements: exact up to 512, then within 0.84%.")
             .everyKey(1)
             .reads((counters, words) -> new Reply.Number(union(counters, words, 1).estimate())),
         RespCommand.of("pfmerge", "key [key ...]")
