@@ -43,7 +43,29 @@ public final class Limits {
     }
   }
 
+  /** Shortest time for which request ids are kept. */
+  public static final Duration RETENTION_MIN = Duration.ofSeconds(1);
+
+  /** Longest time for which request ids are kept, unless they are kept forever. */
+  public static final Duration RETENTION_MAX = Duration.ofDays(366);
+
   private Limits() {}
+
+  /**
+   * Checks for how long request ids are kept.
+   *
+   * @param name of the option, for the message
+   * @return {@code time}
+   * @throws IllegalArgumentException if it is shorter than 1 s or longer than 366 days
+   */
+  public static Duration checkRetention(String name, Duration time) {
+    if (time.compareTo(RETENTION_MIN) < 0 || time.compareTo(RETENTION_MAX) > 0) {
+      throw new IllegalArgumentException(
+          "%s is %s; it must be from %s to %s"
+              .formatted(name, text(time), text(RETENTION_MIN), text(RETENTION_MAX)));
+    }
+    return time;
+  }
 
   /** Returns a duration in the syntax of the command line, such as 500ms, 30s, 24h or 366d. */
   public static String text(Duration time) {

@@ -101,9 +101,11 @@ public final class Quipu implements AutoCloseable {
     /**
      * Keeps request ids for this time: a repeat within it counts once. By default 24 hours on the
      * embedded engine, and forever on a store.
+     *
+     * @param time 1 second to 366 days
      */
     public Builder requestIdRetention(Duration time) {
-      requestIdRetention = time;
+      requestIdRetention = Limits.checkRetention("requestIdRetention", time);
       return this;
     }
 

@@ -32,13 +32,12 @@ public record EngineOptions(
     Durability durability,
     Duration callDeadline,
     Clock clock) {
-  private static final Duration WINDOW_MIN = Duration.ofSeconds(1);
 
   /**
    * The longest window. An engine opened with it forgets nothing that an engine with another window
    * remembers: ids age by the running time of an engine, not by the wall clock at its start.
    */
-  public static final Duration WINDOW_MAX = Duration.ofDays(366);
+  public static final Duration WINDOW_MAX = Limits.RETENTION_MAX;
 
   private static final int SEGMENT_BYTES_MIN = 1 << 16;
   private static final int SEGMENT_BYTES_MAX = 1 << 30;
@@ -69,9 +68,7 @@ public record EngineOptions(
    * @throws IllegalArgumentException if an option is out of range, with its name
    */
   public EngineOptions {
-    if (window.compareTo(WINDOW_MIN) < 0 || window.compareTo(WINDOW_MAX) > 0) {
-      throw outside("window", window, WINDOW_MIN, WINDOW_MAX);
-    }
+    Limits.checkRetention("window", window);
     if (segmentBytes < SEGMENT_BYTES_MIN || segmentBytes > SEGMENT_BYTES_MAX) {
       throw outside("segmentBytes", segmentBytes, SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
     }

@@ -134,13 +134,32 @@ final class SetFaultTest {
     expect(subject, 1);
   }
 
+  /** A repeat would be a second set: it would remove the acknowledged add. */
   @ParameterizedTest
   @EnumSource
-  void aSetIsRepeatedIfAnotherSetFollowed(Subject subject) {
+  void aSetIsUnknownIfAnotherSetFollowed(Subject subject) {
+    add(other(subject), 5);
+    script
+        .after(
+            TO_COUNTER,
+            () -> {
+              set(other(subject), 1);
+              add(other(subject), 2);
+            })
+        .replyLost(TO_COUNTER);
+    Counters own = own(subject);
+    assertThrows(OutcomeUnknownException.class, () -> set(own, 9));
+    expect(subject, 3);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aDeletionIsUnknownIfASetFollowed(Subject subject) {
     add(other(subject), 5);
     script.after(TO_COUNTER, () -> set(other(subject), 1)).replyLost(TO_COUNTER);
-    assertEquals(new SetResult.Done(9), set(own(subject), 9));
-    expect(subject, 9);
+    Counters own = own(subject);
+    assertThrows(OutcomeUnknownException.class, () -> own.delete("a"));
+    expect(subject, 1);
   }
 
   @ParameterizedTest

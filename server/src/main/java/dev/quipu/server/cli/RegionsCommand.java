@@ -1,5 +1,6 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Limits;
 import dev.quipu.region.RegionLeases;
 import dev.quipu.region.RegionalCounters;
 import dev.quipu.server.cli.output.ExitCode;
@@ -74,7 +75,7 @@ final class RegionsCommand extends ResultCommand {
 
   @Override
   public Integer call() {
-    Topology all = Topology.read(topology, Optional.of(window));
+    Topology all = Topology.read(topology, Optional.of(Limits.checkRetention("--window", window)));
     Topology.Opened opened = all.open(region);
     try {
       String lost = retired;

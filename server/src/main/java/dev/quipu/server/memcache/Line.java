@@ -74,6 +74,12 @@ final class Line {
     return new String(bytes, starts[index], length(index), StandardCharsets.UTF_8);
   }
 
+  /** Returns whether a word is valid UTF-8. */
+  boolean isUtf8(int index) {
+    byte[] word = Arrays.copyOfRange(bytes, starts[index], ends[index]);
+    return Arrays.equals(word, text(index).getBytes(StandardCharsets.UTF_8));
+  }
+
   /** Returns a key. */
   String key(int index) {
     return key(Arrays.copyOfRange(bytes, starts[index], ends[index]));

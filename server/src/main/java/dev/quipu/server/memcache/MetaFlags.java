@@ -39,11 +39,23 @@ final class MetaFlags {
       }
       seen |= bit;
     }
-    if (has('O') && token('O').length() > OPAQUE_BYTES_MAX) {
-      throw new Rejected("CLIENT_ERROR opaque token too long");
-    }
+    checkOpaque();
     check(); // before anything is changed
     this.key = has('b') ? decoded(request.line().text(1)) : request.line().key(1);
+  }
+
+  /** A token is a request id of ma; two tokens that differ must not be replaced by one. */
+  private void checkOpaque() {
+    int at = at('O');
+    if (at < 0) {
+      return;
+    }
+    if (request.line().length(at) - 1 > OPAQUE_BYTES_MAX) {
+      throw new Rejected("CLIENT_ERROR opaque token too long");
+    }
+    if (!request.line().isUtf8(at)) {
+      throw new Rejected("CLIENT_ERROR opaque token is not valid UTF-8");
+    }
   }
 
   private void check() {

@@ -228,6 +228,8 @@ final class CommandsTest {
             List.of("--cache=memory: --cache-first --write-back=2h", "interval is 2h"),
             List.of("--cache=memory: --age=0s", "ageMax is 0s"),
             List.of("--cache=nothing", "--cache has no '://'"),
+            List.of("--window=0s", "--window is 0s; it must be from 1s to 366d"),
+            List.of("--window=500d", "--window is 500d; it must be from 1s to 366d"),
             List.of("--online-resolution=7s --online=ring", "must divide the window"));
     for (List<String> each : rejected) {
       List<String> arguments = new ArrayList<>(List.of("--http", "0", "--store", "memory:"));
@@ -292,7 +294,9 @@ final class CommandsTest {
           assertTrue(
               first.out.startsWith("39 lines read, 33 counted now, 1 counted before, 5 skipped"),
               first.out);
-          assertTrue(first.err.contains("line 35 skipped: not in combined-log format: no [time] before"), first.err);
+          assertTrue(
+              first.err.contains("line 35 skipped: not in combined-log format: no [time] before"),
+              first.err);
           assertTrue(first.err.contains("line 36 skipped: time: not like"), first.err);
           assertTrue(first.err.contains("line 37 skipped: request: not"), first.err);
           CommandResult second = run(target, "import", "--format", "combined-log", log);

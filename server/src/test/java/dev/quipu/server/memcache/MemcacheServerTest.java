@@ -113,6 +113,9 @@ final class MemcacheServerTest {
     assertTrue(ask("ma a O v").startsWith("CLIENT_ERROR O is"));
     assertTrue(ask("ma a Osix D0 v").startsWith("CLIENT_ERROR O is"));
     assertEquals("CLIENT_ERROR opaque token too long~", ask("ma a O" + "x".repeat(33)));
+    for (String token : new String[] {"\u00ff", "\u00fe"}) { // bytes 0xff and 0xfe
+      assertEquals("CLIENT_ERROR opaque token is not valid UTF-8~", ask("ma a O" + token));
+    }
     assertEquals("VA 1 Oone~5~", ask("ma b Oone N0 J5 v"), "ids belong to one counter");
     assertEquals(Optional.of(Reading.exact(0)), engine.read("a"));
   }

@@ -121,6 +121,10 @@ final class RespServerTest {
     assertTrue(client.ask("QUIPU.OUTCOME a two").contains("applied"));
     assertTrue(client.ask("QUIPU.OUTCOME a seven").contains("not-seen"));
     assertTrue(client.ask("QUIPU.ADD a 0 ID eight").startsWith("-ERR delta must not be 0"));
+    for (String command : List.of("QUIPU.ADD a 1 ID ", "QUIPU.CANCEL a ", "QUIPU.OUTCOME a ")) {
+      String answer = client.ask(command + "\u00ff"); // the byte 0xff
+      assertTrue(answer.startsWith("-ERR request id is not valid UTF-8"), answer);
+    }
     assertTrue(client.ask("QUIPU.ADD a 1 FLOOR 0").startsWith("-ERR syntax error"));
     assertEquals(Optional.of(Reading.exact(0)), engine.read("a"));
     assertTrue(client.ask("DEL a").startsWith(":1"));

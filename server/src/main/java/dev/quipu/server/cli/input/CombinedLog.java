@@ -42,7 +42,8 @@ public final class CombinedLog {
     int timeEnd = line.indexOf("] \"", clientEnd);
     int timeStart = line.lastIndexOf(" [", timeEnd);
     if (timeStart < clientEnd) {
-      throw new IllegalArgumentException("not in combined-log format: no [time] before a \"request\"");
+      throw new IllegalArgumentException(
+          "not in combined-log format: no [time] before a \"request\"");
     }
     int requestStart = timeEnd + "] \"".length();
     int requestEnd = closingQuote(line, requestStart);

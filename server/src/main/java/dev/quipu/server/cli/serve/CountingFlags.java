@@ -2,6 +2,7 @@ package dev.quipu.server.cli.serve;
 
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
+import dev.quipu.Limits;
 import dev.quipu.backend.Backends;
 import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
@@ -80,7 +81,7 @@ public final class CountingFlags {
   }
 
   Duration window() {
-    return window;
+    return Limits.checkRetention("--window", window);
   }
 
   /** Returns whether an option is set that the engine does not support. */
@@ -119,7 +120,7 @@ public final class CountingFlags {
           "--technique, --shards, --floor and --ceiling conflict with --topology, which has the"
               + " stores and bounds");
     }
-    return Optional.of(new InRegion(own, Topology.read(file, Optional.of(window))));
+    return Optional.of(new InRegion(own, Topology.read(file, Optional.of(window()))));
   }
 
   private TechniqueSpec spec(StoreProfile profile) {
@@ -130,7 +131,7 @@ public final class CountingFlags {
   /** Opens the counters of a store that is not the engine. */
   public Counters counters(Store on) {
     Technique plain =
-        Backends.technique(spec(on.profile()), on, Randomness.secure(), Optional.of(window));
+        Backends.technique(spec(on.profile()), on, Randomness.secure(), Optional.of(window()));
     return isDivided() ? new Sharded(on, plain, shardOptions()) : plain;
   }
 
@@ -166,7 +167,7 @@ public final class CountingFlags {
 
   /** Returns the record of a store with these options. */
   public StoreRecord record(StoreProfile profile) {
-    StoreRecord plain = StoreRecord.of(spec(profile), Optional.of(window));
+    StoreRecord plain = StoreRecord.of(spec(profile), Optional.of(window()));
     return isDivided() ? plain.divided(shardOptions()) : plain;
   }
 

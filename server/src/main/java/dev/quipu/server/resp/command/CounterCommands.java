@@ -257,7 +257,7 @@ public final class CounterCommands {
 
   static RequestId id(Arguments words, int index) {
     try {
-      return RequestId.of(words.text(index));
+      return RequestId.of(words.id(index));
     } catch (IllegalArgumentException e) {
       throw new Rejected("ERR " + e.getMessage());
     }

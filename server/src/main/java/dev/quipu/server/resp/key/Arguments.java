@@ -75,16 +75,25 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
     return words.get(index).length == 0 ? Family.EMPTY_FIELD : name(index, "field");
   }
 
-  private String name(int index, String what) {
-    String text;
+  /** Returns the text of a request id; two ids that differ must not be replaced by one. */
+  public String id(int index) {
+    return valid(index, "request id");
+  }
+
+  private String valid(int index, String what) {
     try {
-      text =
-          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(words.get(index))).toString();
+      return StandardCharsets.UTF_8
+          .newDecoder()
+          .decode(ByteBuffer.wrap(words.get(index)))
+          .toString();
     } catch (CharacterCodingException e) {
       throw new Rejected("ERR %s is not valid UTF-8".formatted(what));
     }
+  }
+
+  private String name(int index, String what) {
     try {
-      return Limits.checkText(what, text, Limits.NAME_BYTES_MAX);
+      return Limits.checkText(what, valid(index, what), Limits.NAME_BYTES_MAX);
     } catch (IllegalArgumentException e) {
       throw new Rejected("ERR " + e.getMessage());
     }
