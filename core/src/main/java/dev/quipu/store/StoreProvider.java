@@ -46,15 +46,18 @@ public interface StoreProvider {
    * @throws IllegalArgumentException if there is none, listing the available schemes
    */
   static StoreProvider of(URI uri) {
-    String scheme = String.valueOf(uri.getScheme());
+    String scheme = uri.getScheme();
     return all().stream()
-        .filter(provider -> provider.schemes().contains(scheme))
+        .filter(provider -> scheme != null && provider.schemes().contains(scheme))
         .findFirst()
         .orElseThrow(() ->
             new IllegalArgumentException(
-                "unknown store scheme '%s'; available: %s"
+                "%s; available: %s"
                     .formatted(
-                        scheme, all().stream().flatMap(p -> p.schemes().stream()).toList())));
+                        scheme == null
+                            ? "the store's URI has no scheme"
+                            : "unknown store scheme '%s'".formatted(scheme),
+                        all().stream().flatMap(p -> p.schemes().stream()).toList())));
   }
 
   /** Opens the store that a URI names. */

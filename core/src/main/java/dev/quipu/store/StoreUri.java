@@ -69,9 +69,9 @@ public final class StoreUri {
    * @throws IllegalArgumentException if it is malformed; the message does not repeat the text
    */
   public static URI parse(String text) {
-    if (!text.matches("[A-Za-z][A-Za-z0-9+.-]*:.+")) {
+    if (text.indexOf(':') == text.length() - 1 && !text.isEmpty()) {
       throw new IllegalArgumentException(
-          "the store's URI has no scheme, or nothing after it; it must be like redis://HOST:PORT");
+          "the store's URI has nothing after its scheme; it must be like redis://HOST:PORT");
     }
     try {
       return new URI(text);

@@ -257,7 +257,7 @@ public final class RecordGuard implements AutoCloseable {
     }
     return Optional.of(
         "the store of this region has no record, no other region has one, and these do not"
-            + " answer: %s. Retry when they do".formatted(String.join(", ", silent)));
+            + " respond: %s. Retry when they do".formatted(String.join(", ", silent)));
   }
 
   /**

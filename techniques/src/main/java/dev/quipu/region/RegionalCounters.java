@@ -73,8 +73,8 @@ import java.util.random.RandomGenerator;
  *        step 1; each gives half of what it has, and all it has where that is not enough.
  *     4. The region has too few: read all regions, twice.
  *        a. Rights are in flight to this region: add them to cell 0 and to got, in one batch.
- *        b. Others have enough: from the one with the most, take from its cells and add to its gave,
- *           in one batch in its replica. Go to 4a.
+ *        b. Others have enough: from the one with the most, take from its cells and add to its
+ *           gave, in one batch in its replica. Go to 4a.
  *        c. No region has enough, all answered, and nothing changed between the reads: rejected.
  *        d. The same, but some region does not respond: rejected, as held elsewhere.
  *   Read: read all regions twice. If nothing changed, that is the value. The changes determine the
