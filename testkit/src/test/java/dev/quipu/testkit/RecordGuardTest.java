@@ -222,7 +222,7 @@ final class RecordGuardTest {
     String why = check(ONE).orElseThrow();
     assertEquals(
         "the store of this region has no record, no other region has one, and these do not"
-            + " answer: there (no answer). Retry when they do",
+            + " respond: there (no answer). Retry when they do",
         why);
     assertEquals(Optional.empty(), record(here));
     there.isSilent = false;
