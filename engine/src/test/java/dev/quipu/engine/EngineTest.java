@@ -59,7 +59,9 @@ final class EngineTest {
     try (Engine engine = Engine.open(directory, SMALL)) {
       QuipuException e = assertThrows(QuipuException.class, () -> Engine.open(directory, SMALL));
       assertEquals(Reason.DENIED, e.reason());
-      assertTrue(e.getMessage().endsWith("process " + ProcessHandle.current().pid()));
+      assertTrue(
+          e.getMessage().contains("in use by process " + ProcessHandle.current().pid() + "."),
+          e.getMessage());
       engine.add(new Add("a", 1, null));
     }
   }
