@@ -110,9 +110,9 @@ public final class Main {
     # Benchmarks
 
     Durable adds per second in process: a group of adds is on disk before the call returns.
-    `once`: each with a unique request id; `bounded`: the same with a floor and a ceiling. RocksDB
-    does the same work, marker and counter, in one synced batch per group. Only the ratios carry
-    over to other machines. Drivers compared with raw clients: [stores](benchmarks-stores.md).
+    `exactly-once`: each with a unique request id; `bounded`: the same with a floor and a ceiling.
+    RocksDB does the same work, marker and counter, in one synced batch per group. Only the ratios
+    carry over to other machines. Drivers compared with raw clients: [stores](benchmarks-stores.md).
 
     Measured by `./dev bench engine` on %s.
 
@@ -134,7 +134,7 @@ public final class Main {
 
     Measured by `./dev bench stores` on %s.
 
-    | store | raw client's call | clients | through Quipu | raw | ratio | of turns |
+    | store | raw client's call | clients | through Quipu | raw | ratio | range of ratios |
     |---|---|---|---|---|---|---|
     """
         .formatted(machine());
@@ -152,7 +152,7 @@ public final class Main {
 
     Measured by `./dev bench ingest` on %s.
 
-    | pollers | consumer | bare loop | ratio | of turns |
+    | pollers | consumer | bare loop | ratio | range of ratios |
     |---|---|---|---|---|
     """
         .formatted(machine());

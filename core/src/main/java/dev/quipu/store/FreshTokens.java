@@ -4,7 +4,7 @@ import dev.quipu.time.Randomness;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Generates texts that are unique across processes: for versions, which must never recur, and for
+ * Generates strings that are unique across processes: for versions, which must never recur, and for
  * ids of calls. For drivers. Thread-safe.
  */
 public final class FreshTokens {

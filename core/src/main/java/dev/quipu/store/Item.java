@@ -113,7 +113,7 @@ public record Item(
     /** A text. */
     record Text(String value) implements Field {}
 
-    /** A set of distinct texts. An empty set and an absent field are the same. */
+    /** A set of distinct strings. An empty set and an absent field are the same. */
     record Tokens(Set<String> values) implements Field {
       /** Copies the set. */
       public Tokens {

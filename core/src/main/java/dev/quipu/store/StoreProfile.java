@@ -13,8 +13,8 @@ import java.util.Set;
  * @param capabilities the supported capabilities
  * @param atomicity the scope within which a batch is atomic
  * @param batchItemsMax maximum number of writes in one batch
- * @param itemBytesMax maximum number of bytes of fields in one write: names and texts in UTF-8, 8
- *     per number. Updates may grow an item beyond that, until the store rejects with {@link
+ * @param itemBytesMax maximum number of bytes of fields in one write: names and strings in UTF-8, 8
+ *     per number. Updates may grow an item beyond that, until the store rejects them with {@link
  *     Reason#INVALID}
  * @param writeGroup the scope within which the store serializes writes, and their rate; empty if
  *     writes to different items do not affect each other

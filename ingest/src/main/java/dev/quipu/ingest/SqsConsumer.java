@@ -35,25 +35,27 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  *
  * Protocol of each poller.
  *   1. Receive up to ten messages, which become invisible for the visibility timeout.
- *   2. Count all in one transaction. If that fails, or one is a repeat, count each concurrently,
- *      since the store groups concurrent adds. After half of the visibility timeout, go to 3 with
- *      the completed messages, and extend the timeout of the others.
- *   3. Send a malformed message to the dead-letter queue with the reason; it is then complete.
- *   4. Make a message whose add was rejected or has an unknown outcome visible again after a
- *      second. While every add of a batch fails, the pauses between batches grow.
- *   5. Delete the completed messages only: their counts are durable.
+ *   2. Count all of them in one transaction. If that fails, or if one of them is a repeat, count
+ *      each message concurrently, since the store groups concurrent adds. After half of the
+ *      visibility timeout, continue at 3 with the messages that are completed, and extend the
+ *      timeout of the others.
+ *   3. Send a malformed message to the dead-letter queue together with the reason; it is then
+ *      completed. Without a dead-letter queue, it is handled as in 4.
+ *   4. If the add of a message was rejected or has an unknown outcome, make the message visible
+ *      again after a second. While every add of a batch fails, the pauses between batches grow.
+ *   5. Delete only the messages that are completed: their counts are durable.
  *
- * Why it is correct. A message is deleted only after its count is durable, so none is lost. One
- * that is delivered again, because a deletion was lost, the timeout passed or a consumer crashed,
- * finds its marker, so none counts twice. The number of messages in progress is bounded, so a slow
- * store slows down the consumer and does not exhaust memory.
+ * Why it is correct. A message is deleted only after its count is durable, so none is lost. If it
+ * is delivered again, because a deletion was lost, the timeout passed or a consumer crashed, its
+ * marker is found, so none counts twice. The number of messages in progress is bounded, so a slow
+ * store slows down the consumer, and does not exhaust its memory.
  *
  * Crash table.
- *   | crash after      | then                                             |
- *   | 1                | the timeout passes: another consumer counts them |
- *   | 2                | the same; their markers reject the repeats       |
- *   | 3, before 5      | the dead-letter queue has the message twice      |
- *   | 5                | done                                             |
+ *   | crash after | then                                                |
+ *   | 1           | the timeout passes, and another consumer counts     |
+ *   | 2           | the same; the markers identify the repeats          |
+ *   | 3, before 5 | the dead-letter queue may receive the message twice |
+ *   | 5           | nothing is left to do                               |
  * }</pre>
  */
 public final class SqsConsumer implements AutoCloseable {

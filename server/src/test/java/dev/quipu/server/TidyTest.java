@@ -33,8 +33,6 @@ final class TidyTest {
   private static final Pattern MODULE_NAME =
       Pattern.compile("(?s)\\A(?:(?!<dependencies>|<profiles>).)*<automatic\\.module\\.name>dev");
 
-  private static final Pattern OLD_DECISION =
-      Pattern.compile("docs/decisions/00([0-3]\\d|4[0-3])-.*");
   private static final Pattern COMMENT_OR_STRING =
       Pattern.compile(
           "(?s)/\\*.*?\\*/|\"\"\".*?\"\"\"|(?-s)//.*"
@@ -143,7 +141,7 @@ final class TidyTest {
     List<String> wrong = new ArrayList<>();
     for (Path file : files(".*\\.md")) {
       String name = ROOT.relativize(file).toString();
-      if (!name.equals("CHANGELOG.md") && !OLD_DECISION.matcher(name).matches()) {
+      if (!name.equals("CHANGELOG.md")) {
         // Old decisions keep their file names.
         findIdioms(idioms, file, LINK.matcher(Files.readString(file)).replaceAll("]"), wrong);
       }

@@ -33,37 +33,38 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * ONLINE USERS, APPROXIMATELY
  *
- * Problem. Count millions of online users to within a few percent, in kilobytes.
+ * Problem. Millions of online users must be counted to within a few percent, in kilobytes.
  *
- * Stored. Time is divided into buckets. Each has a HyperLogLog sketch of 4,096 registers, 4 KiB of
- * text, that expires. Each process has its own sketch of each bucket in memory.
+ * Stored. Time is divided into buckets. Each bucket has a HyperLogLog sketch of 4,096 registers,
+ * stored as a string of 4 KiB, which expires. Each process also has its own sketch of each bucket
+ * in memory.
  *
  * Protocol of a hit.
  *   1. Add the client to the local sketch of the bucket. If that changed nothing, and all earlier
- *      changes are stored: done, without a call.
- *   2. Read the stored sketch, merge it with the local one, and store the union by cas or add; on
- *      a conflict or an unknown outcome, again. A hit that waits for a write with its change is
- *      done with that write.
+ *      changes are stored, the hit is done without a call to the store.
+ *   2. Read the stored sketch, merge it with the local one, and store the union with cas or add;
+ *      after a conflict or an unknown outcome, repeat this step. A hit that waits for a write that
+ *      includes its change is done when that write is done.
  *
  * Protocol of a reader. Merge the sketches of the last N buckets and of the current one, and
- * estimate.
+ * estimate the number of clients in the union.
  *
- * Why it is correct. A sketch does not depend on the order and repetition of adds, so a repeat
- * changes nothing and a union counts no client twice. The more clients a sketch has, the less
+ * Why it is correct. A sketch does not depend on the order or repetition of adds, so a repeat
+ * changes nothing, and a union counts no client twice. The more clients a sketch has, the less
  * likely another one changes it: a million clients change a sketch about 25,000 times.
  *
- * The error. The standard deviation is 1.04 / sqrt(4,096) = 1.6%; the bounds are three standard
- * deviations away, which holds in 99.7% of cases.
+ * The error. The standard deviation is 1.04 / sqrt(4,096) = 1.6%. The bounds are three standard
+ * deviations away from the estimate, so they hold in 99.7% of cases.
  *
  * Crash table.
- *   | crash           | stored                  | a repeat         |
- *   | before 2        | nothing                 | 2                |
- *   | reply to 2 lost | the union               | changes nothing  |
+ *   | crash           | stored    | a repeat        |
+ *   | before 2        | nothing   | executes step 2 |
+ *   | reply to 2 lost | the union | changes nothing |
  *
- * Cost. A hit: mostly no call, otherwise two round trips. A reader: one on memcached, elsewhere
- * one per bucket.
+ * Cost. Most hits take no call to the store; the others take two round trips. A read takes one
+ * round trip on memcached, and one per bucket on other stores.
  *
- * Source. P. Flajolet and others, "HyperLogLog", 2007; the windows as in the ring.
+ * Source. P. Flajolet and others, "HyperLogLog", 2007; the windows are those of the ring.
  * }</pre>
  */
 public final class OnlineApproximate implements Presence {

@@ -8,7 +8,7 @@ import dev.quipu.technique.Technique;
  * artifact {@code quipu-engine} provides one.
  */
 public interface EmbeddedEngine extends Technique, AutoCloseable {
-  /** The engine as a store. Closed with the engine. */
+  /** Returns the engine as a store; it is closed with the engine. */
   StoreDriver driver();
 
   @Override

@@ -38,67 +38,69 @@ import org.jspecify.annotations.Nullable;
  * most {@code unflushedMax} views per counter, and readings account for it.
  *
  * <pre>{@code
- * A VIEW COUNTER IN A CACHE
+ * A VIEW COUNTER IN A CACHE (WRITE-BEHIND)
  *
- * Problem. Every view counts and is shown immediately, and there are more views than the database
- * can write. A cache can handle them, but it loses data; and periodic writes to the database must
- * neither miss nor count twice the views in the cache.
+ * Problem. Every view counts and is visible immediately, and there are more views than the database
+ * can write. A cache can handle them, but it loses data; and the periodic writes to the database
+ * must neither miss views in the cache nor count them twice.
  *
- * Stored. In the cache one number per counter, under a key that is never reused: the views since
- * the number was created. In the durable store the counter itself, and one item ({@link
- * CachedCount}) with that key, the value of the counter when the number was created (base), the
- * part of the number that was flushed to the counter (flushed), and the most views that may have
- * been lost with earlier numbers (lossMax).
+ * Stored. The cache holds one number per counter, under a key that is never reused: the views since
+ * the number was created. The durable store holds the counter itself, and one item (CachedCount)
+ * with that key, the value of the counter when the number was created (base), the part of the
+ * number that has been flushed to the counter (flushed), and the maximum number of views that may
+ * have been lost with earlier numbers (lossMax). M is the maximum number of views of a counter that
+ * are only in the cache.
  *
  * Protocol of a view.
- *   1. incr the number. The item was read before and is remembered.
- *   2. On a miss, or a number below flushed: the cache has lost it. Read the item. If it names
- *      another number: go to 1 with that.
- *   3. The number is lost, or never existed. Read the counter; store a new item by cas, with a new
- *      key, not yet filled; if the old one was filled, add M to lossMax. If another process was
- *      faster: go to 2.
- *   4. add the new number, 0, to the cache; then mark the item as filled, by cas. Go to 1.
- *   5. A process that finds an item that is not filled waits until it is, and after a second
- *      executes step 3.
- *   6. If the number is M or more beyond flushed: flush before answering.
+ *   1. incr the number. The item was read before, and is kept in memory.
+ *   2. On a miss, or if the result is not above flushed, the cache has lost the number. Read the
+ *      item. If it names another number, go to 1 with that number.
+ *   3. The number is lost, or never existed. Read the counter, and store a new item with cas: it
+ *      has a new key, and is not marked as filled. If the old item was marked as filled, add M to
+ *      lossMax. If another process was faster, go to 2.
+ *   4. add the new number, 0, to the cache; then mark the item as filled, with cas. Go to 1.
+ *   5. A process that finds an item that is not marked as filled waits until it is. If the number
+ *      is in the cache, it marks the item itself; after a second it executes step 3.
+ *   6. If the number is M or more above flushed, flush before replying.
  *
- * Protocol of a reader. The number, with base and lossMax. If the cache is unavailable: read the
- * item again, since another process may have replaced the remembered number, and lossMax with it;
- * then the counter, plus up to lossMax and M views.
+ * Protocol of a reader. The value is base plus the number, and lossMax is part of its uncertainty.
+ * If the cache is unavailable, read the item again, since another process may have replaced the
+ * number that this one knows, and lossMax with it; the value is then that of the counter, and the
+ * actual number of views is higher by up to lossMax plus M.
  *
  * Protocol of a flush, by the periodic write-back or by a view.
  *   1. Read the item and the number.
- *   2. Add to the counter the part of the number beyond flushed, under the id KEY/flushed. A
- *      repeat, or a flush by another process from the same point, adds nothing and returns what was
- *      added.
- *   3. Add that to flushed, by cas.
+ *   2. Add the part of the number above flushed to the counter, under the request id KEY/flushed. A
+ *      repeat, or a flush by another process from the same point, adds nothing and returns the
+ *      amount that was added.
+ *   3. Add that amount to flushed, with cas.
  *
- * Why it is correct. A number is created once, by one add of one process: a late add creates a
- * number under a key that is no longer read. A view is an incr, so races lose none. Flushed and
- * unflushed views are separated by the id, since from each point at most one add is applied; so a
- * flush may be repeated, concurrent or late. A view that was answered is within M of the counter,
- * by step 6, so a number that is lost takes at most M answered views with it, and lossMax grows by
- * M before a new number becomes visible. So at every moment
+ * Why it is correct. A number is created exactly once, by one add of one process: a delayed add
+ * creates a number under a key that is no longer read. A view is an incr, so concurrent views are
+ * never lost. The request id separates flushed from unflushed views, since at most one add is
+ * applied from each point; so a flush may be repeated, concurrent or delayed. By step 6, at most M
+ * acknowledged views are not yet in the counter, so at most M of them are lost with a number, and
+ * lossMax grows by M before a new number becomes visible. So at every moment
  * base + flushed <= actual views <= base + number + lossMax.
  *
  * Assumptions. All processes use the same M. A number that the cache has lost is missing, or below
- * flushed: a cache that returns to a later state, as a lagging replica does on failover, has
- * silently lost up to M views. No assumption about the delay of writes or pauses of processes,
- * except as below.
+ * flushed: if the cache returns to an earlier state that is not below flushed, as a lagging replica
+ * does on failover, up to M views are lost silently. There are no assumptions about the delay of
+ * writes or pauses of processes, except the one under Limits.
  *
  * Crash table.
- *   | crash after       | stored                     | then                                     |
- *   | view 3            | an item that is not filled | 5: another takes over after a second     |
- *   | view 4, add       | a number, not filled       | 5: whoever sees it marks it as filled    |
- *   | flush 2           | the counter has it         | the next flush is a replay and continues |
- *   | reply to incr     | the view counted           | unknown: not repeated                    |
- *   | the cache is lost | all but M views or fewer   | 3: lossMax covers them                   |
+ *   | crash after       | stored                     | then                                    |
+ *   | view 3            | an item that is not filled | 5: another takes over after a second    |
+ *   | view 4, add       | a number, not filled       | 5: whoever finds it marks it as filled  |
+ *   | flush 2           | the counter has it         | the next flush is replayed, and goes on |
+ *   | reply to incr     | the view counted           | unknown: not repeated                   |
+ *   | the cache is lost | all but up to M views      | 3: lossMax covers them                  |
  *
- * Limits. A view has no id: one whose reply was lost may have counted. A flush that was paused for
- * longer than the technique of the counter remembers ids counts twice.
+ * Limits. A view has no request id: if its reply was lost, it may have counted. A flush that is
+ * paused for longer than the technique of the counter remembers request ids counts twice.
  *
- * Cost. One round trip to the cache per view, and one flush per M views or every few seconds: a
- * read, an add and a write. Only the item is kept.
+ * Cost. A view takes one round trip to the cache. A flush takes a read, an add and a write; it is
+ * made after M views, or every few seconds. Besides what the durable counter itself keeps, one item per counter is kept.
  *
  * Source. "Atomic operations and counters in memcached", view counter.
  * }</pre>

@@ -27,34 +27,35 @@ import org.jspecify.annotations.Nullable;
  * Counts views durably and shows them from a cache, with a maximum age. Thread-safe.
  *
  * <pre>{@code
- * A DURABLE COUNTER THAT IS SHOWN FROM A CACHE
+ * A DURABLE COUNTER READ THROUGH A CACHE (CACHE-ASIDE)
  *
- * Problem. No view may be lost, and the value is shown more often than the database can serve
- * reads.
+ * Problem. No view may be lost, and the value is read more often than the database can serve reads.
  *
- * Stored. The durable counter; and in the cache, per counter, a text with a reading and the time of
- * the reading: "VALUE LOW HIGH MILLIS", or "- MILLIS" if the counter was never written.
+ * Stored. The durable counter; and in the cache, per counter, a string with a reading and the time
+ * of the reading: "VALUE LOW HIGH MILLIS", or "- MILLIS" if the counter was never written.
  *
- * Protocol of a view. Add 1 to the durable counter, under the view's id if it has one. The cache is
- * not changed.
+ * Protocol of a view. Add 1 to the durable counter, under the request id of the view if it has one.
+ * The cache is not changed.
  *
  * Protocol of a reader.
- *   1. get. If the entry is younger than the allowed age: show it.
- *   2. add a marker that expires after a second: the process that stores it rebuilds the entry. It
- *      reads the time, then the durable counter, sets both in the cache, and deletes the marker.
+ *   1. get the entry. If it is younger than the maximum age, return it.
+ *   2. add a marker that expires after a second: the process that stores it rebuilds the entry.
+ *      That process reads the clock, then the durable counter, stores both in the cache with set,
+ *      and deletes the marker.
  *   3. The others poll the entry, with pauses; after a second they read the durable counter.
- *   4. If the cache is unavailable: read the durable counter.
+ *   4. If the cache is unavailable, read the durable counter.
  *
- * Why it is correct. Only the durable counter counts. An entry is the value at its own time,
- * whichever process wrote it and however late, so it is either too old or right; a cache that loses
- * everything, or restores an old state, changes nothing. The marker only saves work: without it all
- * readers would read the database at the same time when an entry is too old.
+ * Why it is correct. Only the durable counter is authoritative. An entry is the value at its own
+ * time, whichever process wrote it and however late, so it is either too old or correct; a cache
+ * that loses everything, or returns to an earlier state, does no harm. The marker only saves work:
+ * without it, all readers would read the database at the same time when an entry becomes too old.
  *
- * Assumptions. The age of a shown value may exceed the limit by the difference between the clocks
- * of the reader and of the process that rebuilt it. None about delays of writes or pauses.
+ * Assumptions. The age of a returned value may exceed the maximum by the difference between the
+ * clocks of the reader and of the process that rebuilt the entry. There are no assumptions about
+ * delays of writes or pauses.
  *
- * Cost. A view costs one add. A read costs one round trip to the cache; per counter and allowed
- * age, one read of the durable counter and four more round trips.
+ * Cost. A view takes one add. A read takes one round trip to the cache. Once per counter and
+ * maximum age, a read of the durable counter and three more round trips to the cache are needed.
  *
  * Source. "Atomic operations and counters in memcached": the view counter, and rebuilding.
  * }</pre>

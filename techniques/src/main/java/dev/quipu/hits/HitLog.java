@@ -37,85 +37,90 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts by one item per hit and a summary of the old ones. Thread-safe.
+ * Stores one item per hit, and a summary of the older hits. Thread-safe.
  *
  * <pre>{@code
  * HIT LOG
  *
- * Problem. A store without atomic addition or transactions, and with stale reads. Besides, a log of
- * all additions is wanted, with sums that need not read all of it.
+ * Problem. The store has neither atomic adds nor transactions, and returns stale reads. In
+ * addition, a log of all adds is wanted, with sums that do not require reading all of it.
  *
  * Stored.
  *   Each hit is an item, sorted by the time at which it was requested, and its id. Hits of 1 are
  *   empty items, so that the store can count them; others hold their amount.
- *   A summary: the sum of all hits until a moment (count, end), and of those that have been swept
- *   (base, sweeping).
+ *   A summary holds the sum of all hits until a moment (count, end), and of those that have been
+ *   swept (base, sweeping).
  *   A request with an id leaves a marker with the time at which it was requested.
- *   A list of the counters that have hits after their summary.
+ *   A list names the counters that may have hits to be rolled up or swept.
  *
  * Protocol.
  *   Add:
- *     1. With an id: store the marker, if there is none. If it exists: it is the same request, with
- *        the time of the marker, or a different one: a conflict.
- *     2. Store the hit, if it is not stored. Unknown outcome: go to 2. It is the same item.
- *     3. If the hit is so old by now that a summary may have passed it, roll up before the answer.
- *        This includes a repeat that found the hit stored, since the first attempt may have died.
- *        Store that summary even if it is unchanged, so that an earlier one that is delayed fails.
+ *     1. If the request has an id, store the marker, if it does not exist. If it exists, it
+ *        describes either the same request, and then the time of the marker is used, or a different
+ *        one, which is a conflict.
+ *     2. Store the hit, if it is not stored. If the outcome is unknown, repeat this step. It is the
+ *        same item.
+ *     3. If the hit is so old by now that a summary may have passed it, roll up before replying.
+ *        The same applies to a repeat that found the hit stored, since the first attempt may have
+ *        crashed. Store that summary even if it is unchanged, so that an earlier one that is
+ *        delayed fails.
  *   Read:
  *     1. Read the summary.
  *     2. Sum up the hits after its end.
  *     3. If that took longer than half the settle time, go to 1.
  *     4. If there were many hits, roll up.
- *   Roll up, for the interval from the last end to the moment at which hits have settled:
+ *   Roll up, for the interval from the last end to the moment until which hits have settled:
  *     1. Read the summary. Delete the hits that it lists as being swept.
- *     2. Sum up all hits that are stored, until the new end. With the base, that is the count.
- *     3. Store the summary, if it is unchanged, and the new end is later or the count differs. If
- *        nothing is new: check that it is still the same.
+ *     2. Sum up all stored hits until the new end. That sum plus the base is the new count.
+ *     3. Store the summary, if the stored one is unchanged, and if the new end is later or the
+ *        count differs. If there is nothing new, check that the stored one is still the same.
  *   Sweep:
  *     1. Read the summary. Delete the hits that it lists as being swept.
  *     2. Select some of the oldest hits, which no reader needs and no request can repeat. Store the
- *        summary with their sum in the base and their names in it, if it is unchanged.
- *     3. Delete them.
- *   Which hits no reader needs: each stored summary notes the end of the previous one, and a time
- *   after that was read, so after it was stored, however long that took. Once the settle time has
- *   passed since, every reader knows that end.
+ *        summary with their sum in the base and their names in the list, if the stored one is
+ *        unchanged.
+ *     3. Delete these hits.
+ *   Hits that no reader needs are determined as follows: each stored summary holds the end of the
+ *   previous one, and a time that was read after that one was stored, however long that took. When
+ *   the settle time has passed since that time, every reader knows that end.
  *   Edit: store the new amount, if the hit is unchanged. Then continue as in step 3 of an add.
  *
- * Why it is correct. No process changes the item of another: a hit exists or not. Count and end
- * change together, so each of two summaries is correct by itself, whichever is stored; and a later
- * one is never replaced by an earlier one. The stored hits are summed up again each time, so a hit
- * that arrived late, or was edited, is in the next summary. A swept hit is listed in the summary
- * until it is deleted, so that it is not counted again.
+ * Why it is correct. No process changes the item of another: a hit exists or does not exist. Count
+ * and end change together, so each of two summaries is correct by itself, whichever is stored; and
+ * a later one is never replaced by an earlier one. The stored hits are summed up again each time,
+ * so a hit that arrived late, or was edited, is in the next summary. A swept hit is listed in the
+ * summary until it is deleted, so it is not counted again.
  *
- * Visibility. A strong read sees every hit that was acknowledged before it began. A hit that was
- * not acknowledged, and arrived later than the settle time, is found by the next roll up. An
+ * Visibility. A strong read sees every hit that was acknowledged before the read began. A hit that
+ * was not acknowledged, and arrived later than the settle time, is found by the next roll up. An
  * eventual read returns the count as it was when the store's consistency window began: it is in
  * low..high, where high includes all hits that were seen, and low only the settled ones; for
- * negative amounts the other way around. Later hits may be missing from both.
+ * negative amounts it is the other way around. Later hits may be missing from both.
  *
- * Assumptions. Half the settle time exceeds the sum of these: the clock difference between two
- * processes, the lag of a replica, the longest pause of a process between reading its clock and the
- * write that follows, and the delay of that write. Beyond that, a read may miss acknowledged hits
+ * Assumptions. Half the settle time exceeds the sum of the following: the clock difference between
+ * two processes, the lag of a replica, the longest pause of a process between reading its clock and
+ * the write that follows, and the delay of that write. Otherwise a read may miss acknowledged hits
  * until the next roll up finds them, and a hit or an edit whose request is about to be forgotten
- * may be lost or count twice. A hit that was not acknowledged may be later than that: it counts
- * from the next roll up on, and is swept, if it arrives before its request would be forgotten.
- * Later ones count with the next hit of their counter. Summaries, markers and edits may be delayed
- * without limit: they are conditional.
+ * may be lost or count twice. A hit that was not acknowledged may arrive later than that: it counts
+ * from the next roll up on, and is swept, if it arrives before its request would be forgotten. If
+ * it arrives even later, it counts with the next hit of its counter. Summaries, markers and edits
+ * may be delayed without limit, since they are conditional.
  *
  * Crash table.
- *   | crash                   | stored                   | a repeat                           |
- *   | before the add          | nothing                  | counts once                        |
- *   | between marker and hit  | the marker               | stores the hit: counts once        |
- *   | reply to the hit lost   | the hit                  | the same item: counts once         |
- *   | within a roll up        | the old or new summary   | another roll up does the rest      |
- *   | within a sweep          | some hits, and the names | the next deletes the rest          |
- *   A hit that is delayed for longer than ids are remembered may count again: it has been swept.
+ *   | crash                  | stored                   | a repeat                              |
+ *   | before the add         | nothing                  | counts exactly once                   |
+ *   | between marker and hit | the marker               | stores the hit: counts exactly once   |
+ *   | reply to the hit lost  | the hit                  | is the same item: counts exactly once |
+ *   | within a roll up       | the old or new summary   | another roll up continues             |
+ *   | within a sweep         | some hits, and the names | the next sweep deletes the rest       |
+ *   A hit that is delayed for longer than ids are remembered may count again, since the first copy
+ *   may have been swept.
  *
- * Cost. One round trip, one write, one item that stays until it is swept; with an id, two. From
- * time to time, one more to note that the counter needs a roll up. A read costs three round trips
- * and the hits after the summary.
+ * Cost. An add takes one round trip and one write, and leaves one item until it is swept; an add
+ * with an id takes two of each. From time to time, one more write records that the counter needs a
+ * roll up. A read takes three round trips, and reads the hits after the summary.
  *
- * No bounds, since no item holds the current value.
+ * Bounds are not supported, since no item holds the current value.
  *
  * Source. "SimpleDB counters", the easy way.
  * }</pre>

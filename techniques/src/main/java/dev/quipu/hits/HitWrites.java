@@ -137,7 +137,8 @@ final class HitWrites {
               instanceof WriteResult.Applied;
       if (!isDone && !attempts.again()) {
         throw new NotAppliedException(
-            Reason.THROTTLED, "contention on a hit of %s after %s".formatted(counter, attempts));
+            Reason.THROTTLED,
+            "gave up after %s: contention on a hit of counter %s".formatted(attempts, counter));
       }
     }
     try {

@@ -54,7 +54,8 @@ final class PendingRollUps {
       if (!attempts.again()) {
         throw new NotAppliedException(
             Reason.THROTTLED,
-            "contention on the roll-up entry of %s after %s".formatted(counter, attempts));
+            "gave up after %s: contention on the roll-up entry of counter %s"
+                .formatted(attempts, counter));
       }
     }
     noted.add(counter, now);

@@ -39,75 +39,83 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts by a tree of versions, without conditions or locks. Thread-safe.
+ * Counts with a tree of versions, without conditions or locks. Thread-safe.
  *
  * <pre>{@code
  * VERSION TREE
  *
- * Problem. A store that can only add values to a set and remove them, with stale reads. Many
- * processes count concurrently, without locks.
+ * Problem. The store can only add values to a set and remove them, and returns stale reads. Many
+ * processes must count concurrently, without locks.
  *
- * Stored. An item with a set of values. A put never replaces another's: it adds a value, with its
- * version (a number, the process and its start), the version from which it was made, the count as
- * the writer knows it, and the sum that this process has added since its start. The values form a
- * tree:
+ * Stored. An item has a set of values. A write never replaces the value of another process: it adds
+ * a value, with its version (a number, the writer and its start), the version from which it was
+ * made, the count as the writer knows it, and the sum that this writer has added since its start.
+ * The values form a tree:
  *
  *        +- 11 -- 12
  *   10 --+- 11
  *        +- 11          is 14
  *
  * Three processes read 10 and added 1, without seeing each other; one of them added another 1. The
- * consecutive values of one process are a branch. A root, in a separate item, stands for branches
- * that were folded. A counter has several such items, and each process picks one of them.
+ * consecutive values of one writer are a branch; concurrent adds of one process use separate
+ * branches. A root, in a separate item, replaces branches that have been folded. A counter has
+ * several such items, and each branch is in one of them.
  *
  * Protocol.
  *   Add:
- *     1. A process without a branch reads the tree, and begins one at the version with the highest
- *        number.
- *     2. Put a value: the last one of this branch, plus the delta. Unknown outcome: put it again.
- *        It is the same value.
- *     3. Remove the values of this branch that the new one supersedes, except for a trail.
- *     4. If the item is full: prune, and if it is still full, begin a branch in the next item.
- *   Read: all items. The count is the root plus, for each branch, the branch sum of its last value.
+ *     1. A process without a free branch reads the tree, and begins a branch at the version with
+ *        the highest number.
+ *     2. Add a value to the set: the last value of this branch, plus the delta. If the outcome is
+ *        unknown, add it again. It is the same value.
+ *     3. Remove the values of this branch that the new one supersedes, except for a few recent
+ *        ones, the trail.
+ *     4. If the item is full, prune it; if it is still full, begin a branch in the next item.
+ *   Read: read all items. The count is the root plus, for each branch, the branch sum of its last
+ *   value.
  *   Prune, by any process, at any time:
- *     1. Remove values that a later one of their branch supersedes.
- *     2. Branches end at a certain age. Once it has passed, and no write can be in flight any more,
- *        put a root that includes all of them up to a moment, in addition to the old root.
- *     3. Once a root is known to every reader, remove the values that it includes. It is known once
- *        the settle time has passed since a process noted that it found the root stored, or stored
- *        it; not since it was made, which may be much earlier.
+ *     1. Remove values that a later value of their branch supersedes.
+ *     2. Branches end at a certain age. When that age has passed, and no write can be in flight any
+ *        more, add a root that includes all branches until some moment, in addition to the old
+ *        root.
+ *     3. Once every reader knows a root, remove the values that it includes. A root is known to
+ *        every reader when the settle time has passed since a process recorded that it had stored
+ *        the root or found it stored; the time since the root was made does not count, since that
+ *        may be much earlier.
  *
- * Why it is correct. A branch is written by one process, one value after the other, and each value
- * has the sum of all that the branch has added: seeing its last one suffices, seeing any twice is
- * harmless. Each of two roots is correct by itself, and the later one wins; a process that folds
- * sees all the branches that it folds, since none of them changes any more. So order, repeats and
- * pruning do not change the count.
+ * Why it is correct. The values of a branch are written one after the other by one process, and
+ * each value holds the sum of all that the branch has added: seeing its last value suffices, and
+ * seeing any value twice is harmless. Each of two roots is correct by itself, and the later one
+ * wins; a process that folds branches sees all of them, since none of them changes any more. So
+ * order, repeats and pruning do not change the count.
  *
  * Visibility. A strong read sees every acknowledged add. An eventual read returns the count as it
  * was when the store's consistency window began: it is in low..high, which include every value that
- * the recently changed branches ever had. Later adds may be missing. A replica must have an item as
- * it was at one moment.
+ * the recently changed branches ever had. Later adds may be missing. A replica must return an item
+ * as it was at one moment.
  *
- * Assumptions. Half the settle time exceeds the sum of these: the clock difference between two
- * processes, the lag of a replica, the longest pause of a process between reading its clock and the
- * put that follows, and the delay of that put. Beyond that, an acknowledged add may be in a branch
- * that was folded without it: it is lost. A put that was not acknowledged, roots and removals may
- * be delayed without limit.
+ * Assumptions. Half the settle time exceeds the sum of the following: the clock difference between
+ * two processes, the lag of a replica, the longest pause of a process between reading its clock and
+ * the write that follows, and the delay of that write. Otherwise an acknowledged add may be in a
+ * branch that was folded without it, and is lost. A value that was not acknowledged, roots and
+ * removals may be delayed without limit.
  *
  * Crash table.
- *   | crash                | stored                    | a repeat                              |
- *   | before the put       | nothing                   | is a new add: counts once             |
- *   | reply lost           | the value                 | within the call: the same value, once |
- *   | before the removal   | superseded values         | any process prunes them               |
- *   | process dies         | its branch                | folded when it is old enough          |
- *   | between root, values | root, and folded values   | ignored until they are removed        |
- *   An add whose outcome stays unknown counts once the process adds again, at the latest.
+ *   | crash                | stored                  | a repeat                                |
+ *   | before the write     | nothing                 | is a new add: counts exactly once       |
+ *   | reply lost           | the value               | within the call: adds the same value,   |
+ *   |                      |                         | and counts exactly once                 |
+ *   | before the removal   | superseded values       | any process prunes them                 |
+ *   | process dies         | its branch              | it is folded when it is old enough      |
+ *   | between root, values | root, and folded values | they are ignored until they are removed |
+ *   An add whose outcome stays unknown counts, at the latest, when its process next adds to the
+ *   same branch.
  *
- * Cost. One round trip and one write per add, and as many to remove old values, but several at
- * once. A read costs all items of the counter. One item of SimpleDB has space for about 80
- * processes with their trails, or 250 without; more items have space for more processes.
+ * Cost. An add takes one round trip and one write. Old values are removed with further writes,
+ * several values at once. A read reads all items of the counter. One item of SimpleDB has space for
+ * about 80 processes with their trails, or for 250 without trails; more items have space for more
+ * processes.
  *
- * No bounds, and no request ids.
+ * Neither bounds nor request ids are supported.
  *
  * Source. "SimpleDB counters", the hard way.
  * }</pre>

@@ -33,38 +33,40 @@ import java.util.random.RandomGenerator;
  *
  * Problem. Exactly one of many processes should do some work; if it dies, another should take over.
  *
- * Stored. One item per lock: the owner, the end of its lease, and a number that grows with every
- * owner, the fencing token. The item stays when the lock is free, so that the token keeps growing.
+ * Stored. Each lock is one item: the owner, the end of its lease, and the fencing token, a number
+ * that grows with every owner. The item is kept while the lock is free, so that the token keeps
+ * growing.
  *
  * Protocol.
- *   1. Read the item. If the lock is held and its lease has not ended: not acquired.
- *   2. Store the owner, the end of the lease and the next fencing token: by add if there is no
- *      item, else by cas. If another writer was faster: not acquired.
- *   3. Unknown outcome: read the item. If the owner is this call, it holds the lock. Else: not
- *      acquired, but a delayed request may still acquire it, for a lease that is not used.
- *   4. Renew or release: by cas, if owner and token are unchanged.
- *   5. Write protected data: each protected item stores the highest token that wrote to it. A write
- *      is by cas, and rejected if the item has a higher token.
+ *   1. Read the item. If the lock is held and its lease has not ended, the lock is not acquired.
+ *   2. Store the owner, the end of the lease and the next fencing token: with add if there is no
+ *      item, otherwise with cas. If another writer was faster, the lock is not acquired.
+ *   3. If the outcome is unknown, read the item. If the owner is this call, it holds the lock.
+ *      Otherwise the lock is not acquired, but the delayed request may still acquire it, for a
+ *      lease that nobody uses.
+ *   4. Renew or release the lock with cas, if owner and token are unchanged.
+ *   5. Write protected data: each protected item stores the highest token that has written to it. A
+ *      write uses cas, and is rejected if the item has a higher token.
  *
- * Why it is correct. Every change is a cas on the item that was read, so of two contenders one gets
- * the lock. Leases are judged by each process's clock: while clocks differ by less than the rest of
- * a lease, two processes never hold the lock at the same time. A holder that was paused for longer
- * wrongly believes that it still holds it; but the next holder has a higher token, and from its
- * first write on the writes of the paused one are rejected.
+ * Why it is correct. Every change is a cas on the item that was read, so only one of two contenders
+ * gets the lock. Each process judges leases by its own clock: as long as clocks differ by less than
+ * the rest of a lease, two processes never hold the lock at the same time. A holder that was paused
+ * for longer than that wrongly believes that it still holds the lock; but the next holder has a
+ * higher token, and from its first write on, the writes of the paused holder are rejected.
  *
- * Limits. A holder that has not written yet does not block a paused holder's write before its own.
- * A store that evicts items (memcached, when it is full) releases the lock early; the token then
- * restarts from the time of day in milliseconds, which is above the earlier tokens unless the lock
- * changed hands more often than once a millisecond.
+ * Limits. A holder that has not written yet does not prevent a write of the paused holder before
+ * its own. A store that evicts items (memcached, when it is full) releases the lock early; the
+ * token then restarts from the time of day in milliseconds, which is higher than the earlier tokens
+ * unless the lock changed hands more often than once per millisecond.
  *
  * Crash table.
- *   | crash after step | stored        | then                              |
- *   | 1                | nothing       | the lock is free                  |
- *   | 2                | a lease       | the lock is free when it ends     |
- *   | 4                | a free lock   | the lock is free                  |
+ *   | crash after step | stored      | then                          |
+ *   | 1                | nothing     | the lock is free              |
+ *   | 2                | a lease     | the lock is free when it ends |
+ *   | 4                | a free lock | the lock is free              |
  *
- * Cost. Two round trips, one write, to acquire; one write to release; two round trips for each
- * protected write.
+ * Cost. To acquire, renew or release a lock takes two round trips, one of which is a write; each
+ * protected write takes two round trips as well.
  *
  * Source. "Atomic operations and counters in memcached", locks; fencing: M. Kleppmann, "How to do
  * distributed locking", 2016.

@@ -26,39 +26,43 @@ import java.util.Optional;
  * <pre>{@code
  * ONLINE USERS, EXACTLY
  *
- * Problem. How many users are online, to the millisecond, without counting any of them twice.
+ * Problem. The number of online users must be known to the millisecond, without counting any user
+ * twice.
  *
- * Stored. Per room a partition, per client one empty item in it that expires when the window is
- * over.
+ * Stored. Each room is a partition. For each client it holds one empty item, which expires when the
+ * window after the client's last hit has passed.
  *
  * Protocol of a hit.
- *   1. Read the clock, and read the item. If it expires at the same time or later: done.
- *   2. Store it with the new expiry, if it is unchanged. Else, or if the outcome is unknown: go to
- *      1, with the time of the first reading.
+ *   1. Read the clock, and read the item. If it expires at the new expiry time or later, the hit is
+ *      done.
+ *   2. Store the item with the new expiry time, if it is unchanged. If it has changed, or if the
+ *      outcome is unknown, go to 1, with the time of the first reading of the clock.
  *
  * Protocol of a reader. Read the clock; count the items of the partition that have not expired;
- * read the clock again. Also count those that expire after the second reading. Together they give
- * the clients seen since the second reading less the window, and until the first. A client that was
- * seen after the first reading may or may not have been seen before: it counts only for the upper
- * bound.
+ * read the clock again. Count the items that expire after the second reading of the clock. Their
+ * clients are those that were seen in an interval: it begins one window before the second reading,
+ * and ends at the first reading. A client that was seen after the first reading may or may not have
+ * been seen in that interval too: it counts only for the upper bound.
  *
- * Why it is correct. A client has one item, whose expiry only ever grows: it exists exactly from
- * the first hit until the window after the last hit is over, even if an earlier write arrives
- * later. A scan of several pages counts each client that is online throughout, and none twice,
- * since an item never moves.
+ * Why it is correct. A client has one item, whose expiry time only ever grows: the item exists
+ * exactly from the first hit until the end of the window after the last hit, even if an earlier
+ * write arrives late. A scan of several pages counts each client that is online throughout, and
+ * none twice, since an item never moves.
  *
- * Assumptions. None about the delay of writes or pauses of processes. A reader that is paused for
- * as long as the window has no interval left, and reports an incomplete result.
+ * Assumptions. There are none about the delay of writes or pauses of processes. If a reader is
+ * paused for as long as the window, the interval is empty, and the reader reports an incomplete
+ * result.
  *
  * Crash table.
- *   | crash               | stored   | a repeat              |
- *   | request lost        | nothing  | stores it             |
- *   | reply lost          | the item | stores the same again |
+ *   | crash        | stored   | a repeat                   |
+ *   | request lost | nothing  | stores the item            |
+ *   | reply lost   | the item | stores the same item again |
  *
  * Limits. If the clocks of two machines differ, so do their windows.
  *
- * Cost. A hit: two round trips, a read and a write, one item per client. A reader: one read per
- * 1,000 clients, including those whose item has expired and is not removed yet.
+ * Cost. A hit takes two round trips, a read and a write, and there is one item per client. A read
+ * takes one round trip per 1,000 clients, including those whose item has expired but has not been
+ * removed yet.
  * }</pre>
  */
 public final class OnlineExact implements Presence {

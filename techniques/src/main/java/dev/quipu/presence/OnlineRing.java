@@ -17,73 +17,77 @@ import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 
 /**
- * Counts online sessions once per window, in a ring of numbers that expire. Thread-safe.
+ * Counts online sessions at most once per window, in a ring of numbers that expire. Thread-safe.
  *
  * <pre>{@code
  * ONLINE USERS IN A RING OF KEYS
  *
- * Problem. A page shows how many users are online: distinct sessions seen in the last five minutes.
- * There are too many hits to store each, and reading the number must cost no more than a cache
- * lookup.
+ * Problem. A page shows how many users are online: distinct sessions that were seen in the last
+ * five minutes. There are too many hits to store each of them, and reading the number must cost no
+ * more than a cache lookup.
  *
- * Stored. Time is divided into buckets of a minute (any window, any resolution). Per bucket the
- * number of sessions that were counted in it, under a key with the number of the bucket, so that
- * one that expires late is not mistaken for a new one. Per session a marker: the bucket in which it
- * was counted last, and whether that is confirmed. Per bucket a number of uncertainties. All
+ * Stored. Time is divided into buckets of a minute (any window and any resolution are possible).
+ * For each bucket there is the number of sessions that were counted in it, under a key that
+ * contains the number of the bucket, so that a key that expires late is not mistaken for that of a
+ * new bucket. For each session there is a marker: the bucket in which it was counted last, and
+ * whether that is confirmed. For each bucket there is also a number of uncertainties. All of them
  * expire.
  *
- * Protocol of a hit in bucket B, of a window of N buckets.
- *   1. get the marker. If the session was counted, confirmed, in one of the last N buckets
- *      including B: done.
- *   2. Store the marker "B, not sure", by add or cas. If another writer was faster: go to 1.
- *   3. More than half a bucket after B, it is too late to count: a marker may have expired before
- *      it was looked up. Then add 1 to the uncertainties of B instead. Else incr the number of B;
- *      if it is missing, add 0 with an expiry, and incr again.
- *   4. Store the marker "B, sure", by cas.
- *   A marker of a later bucket than B was left while this hit was delayed: the session is not
- *   counted in any window that ends with B. So 1 is added to the uncertainties of B as well.
- *   A marker that is not sure was left by a hit that is in progress, or crashed at 3. A process
- *   that finds it does not count, since the other may have: it adds 1 to the uncertainties of the
- *   marker's bucket, and marks the session as sure.
+ * Protocol of a hit in bucket B, with a window of N buckets.
+ *   1. get the marker. If it confirms that the session was counted in one of the last N buckets
+ *      including B, the hit is done.
+ *   2. Store the marker "B, not sure", with add or cas. If another writer was faster, go to 1.
+ *   3. If more than half a bucket has passed since the end of B, it is too late to count, since a
+ *      marker may have expired before it was looked up: add 1 to the uncertainties of B instead.
+ *      Otherwise incr the number of B; if it is missing, add 0 with an expiry, and incr again.
+ *   4. Store the marker "B, sure", with cas.
+ *   If the marker is of a later bucket than B, it was stored while this hit was delayed: the
+ *   session is not counted in every window that ends with B. So 1 is added to the uncertainties of
+ *   B as well.
+ *   A marker that is not sure belongs to a hit that is in progress, or that crashed in step 3. A
+ *   process that finds one does not count, since the other process may have counted: it adds 1 to
+ *   the uncertainties of the bucket in the marker, and confirms the marker.
  *
- * Protocol of a reader in bucket K. Sum the numbers of the last N buckets before K; K itself is
- * still being filled. If that took longer than half a bucket, retry; the third time, the result is
- * incomplete.
+ * Protocol of a reader in bucket K. Sum up the numbers of the last N buckets before K; bucket K
+ * itself is still being filled. If that took longer than half a bucket, read again; after the third
+ * such attempt, the result is incomplete.
  *
- * Why it is correct. A session is counted at most once in any N buckets, and only if it was seen:
- * so the sum is never above the actual number of sessions seen in these N buckets. It is below
- * where a session was seen, but had been counted less than N buckets earlier, before the window: so
- * the shortfall is at most the count of the N - 1 buckets before the window, plus the
- * uncertainties. A session that is seen in every bucket is counted in every window.
- *   With a single bucket (two keys: one is filled, one is shown) nothing precedes the window, so
- *   the number is exact; but for a window that ended up to N minutes ago. More buckets follow
- *   sooner and more smoothly.
+ * Why it is correct. A session is counted at most once in any N buckets, and only if it was seen,
+ * so the sum is never above the actual number of sessions that were seen in these N buckets. It is
+ * below that number if a session was seen in the window but was counted before it, less than N
+ * buckets earlier; so the shortfall is at most the count of the N - 1 buckets before the window,
+ * plus the uncertainties. A session that is seen in every bucket is counted in every window.
+ *   With a single bucket (two keys: one is being filled, the other is read) no bucket precedes the
+ *   window, so the number is exact, but describes a window that ended up to one window length ago.
+ *   With more buckets, the number follows the actual one sooner and more smoothly.
  *
- *   A marker of bucket B expires no sooner than N + 1 buckets after B began, so a process that
- *   counts within a bucket and a half finds each marker that forbids it, if clocks differ by less
- *   than half a bucket.
+ *   A marker of bucket B expires no sooner than N + 1 buckets after the start of B, so a process
+ *   that counts within a bucket and a half finds each marker that forbids it, provided that clocks
+ *   differ by less than half a bucket.
  *
- *   A number expires 2N + 1 buckets after it was created, so the oldest that a reader needs exists
- *   until K + 1 has passed: a reader that takes less than half a bucket finds it.
+ *   A number expires 2N + 1 buckets after it was created, so the oldest number that a reader needs
+ *   exists until the end of bucket K + 1: a reader that takes less than half a bucket finds it.
  *
- * Assumptions. The clocks of two machines, and the clock by which the store expires, differ by less
- * than half a bucket. Beyond that, a reader may miss numbers that expired, and a session may be
- * counted twice in a window. Pauses of processes and delays of writes do not matter: a late write
- * is an uncertainty, or changes a number that is no longer read.
+ * Assumptions. The clocks of any two machines, and the clock by which the store expires items,
+ * differ by less than half a bucket. Otherwise a reader may miss numbers that have expired, and a
+ * session may be counted twice in a window. Pauses of processes and delays of writes do not matter:
+ * a late write is counted as an uncertainty, or changes a number that is no longer read.
  *
  * Crash table.
- *   | crash after step | stored                        | then                                  |
- *   | 1                | nothing                       | not counted; the next hit counts      |
- *   | 2                | "not sure"                    | the next hit adds an uncertainty      |
- *   | reply to 3 lost  | "not sure", perhaps a count   | the next hit adds an uncertainty      |
- *   | 3                | "not sure", a count           | the next hit adds an uncertainty      |
- *   | data loss        | fewer numbers, fewer markers  | incomplete results, for two windows   |
+ *   | crash after step | stored                       | then                                |
+ *   | 1                | nothing                      | not counted; the next hit counts    |
+ *   | 2                | "not sure"                   | the next hit adds an uncertainty    |
+ *   | reply to 3 lost  | "not sure", perhaps a count  | the next hit adds an uncertainty    |
+ *   | 3                | "not sure", a count          | the next hit adds an uncertainty    |
+ *   | data loss        | fewer numbers, fewer markers | incomplete results, for two windows |
  *
- * Limits. By the clock difference of two machines, hits move between buckets. On a store that
- * cannot report data loss, results are never complete.
+ * Limits. Because the clocks of machines differ, a hit near the edge of a bucket may be counted in
+ * the neighboring one. On a store that cannot report data loss, results are never complete.
  *
- * Cost. A hit: one round trip; four once per window and session. A reader: one on memcached, and
- * elsewhere one for each of 4N - 2 keys.
+ * Cost. A hit takes one round trip. Once per window and session it takes five, and the first hit
+ * that is counted in a bucket takes two more; on stores other than memcached, each cas takes one
+ * more round trip. A read takes one round trip on memcached; on other stores it takes one for each
+ * of 4N - 2 keys.
  *
  * Source. "Atomic operations and counters in memcached", online counter.
  * }</pre>

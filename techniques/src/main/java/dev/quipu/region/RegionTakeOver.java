@@ -286,7 +286,8 @@ final class RegionTakeOver {
               Condition.always());
       IdempotentRetry.result(
           regions.replica(region),
-          "the end of a transfer",
+          "closing the transfers of counter %s between regions %s and %s"
+              .formatted(counter, region, retired),
           () -> through(region, store -> store.write(close)));
     }
   }

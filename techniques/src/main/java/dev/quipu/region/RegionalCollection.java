@@ -43,55 +43,58 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Counts by one item per change, in any region at any time. Thread-safe.
+ * Stores one item per change, in any region at any time. Thread-safe.
  *
  * <pre>{@code
  * ITEM COLLECTION OVER REGIONS
  *
- * Problem. A collection of changes has no item that two regions write differently, so it stays
- * exact where every write is replicated everywhere. But merging old changes into a sum, for cheaper
- * reads, writes a sum and deletes changes, which reach other regions at different times: a reader
- * there sees a change twice, or not at all. And if two regions merge the same change, it counts
- * twice permanently.
+ * Problem. In a collection of changes, no two regions write the same item differently, so it stays
+ * exact if every write is replicated to every region. But to make reads cheaper, old changes must
+ * be merged into a sum, which writes the sum and deletes the changes. These writes reach other
+ * regions at different times, so a reader there sees a change twice, or not at all. And if two
+ * regions merge the same change, it counts twice permanently.
  *
- * Stored. As by item-collection: change/ID for each change, written by the region that receives it.
- * And for each region that ever merged: merged/REGION, written only in that region's replica:
- * value, the sum of its merged changes; folded, the ids of its last merge; step; fence.
+ * Stored. As in item-collection, change/ID for each change, written by the region that receives it.
+ * And for each region that ever merged, merged/REGION, written only in that region's replica:
+ * value, the sum of its merged changes; folded, the ids of its last merge; step, the number of its
+ * steps; and fence, the last fencing token.
  *
  * Protocol.
- *   Add: store the change in the local replica, if there is none. A repeat in another region stores
- *     the same change: it counts once.
- *   Local read: all merged sums and all changes, except those that a sum lists as folded. Global
- *     read: the same over all replicas together, with the newest of each sum.
- *   Merge, in one region at a time, which holds a lease; a region that does not respond stops it.
- *     1. Write the fencing token of the lease to the sum of every region, in its replica. Read all;
- *        stop if one has a later token. A sum is replaced only if it is unchanged since.
- *     2. If some sum lists folded changes: once that sum has reached all replicas, delete them;
- *        once they are gone from all replicas, empty the list. Until then: stop, until the next
- *        call.
- *     3. Select old changes that are in all replicas, and in one write add them to the local sum
- *        and list them as folded.
+ *   Add: store the change in the local replica, if it does not exist. A repeat in another region
+ *     stores the same change, which counts exactly once.
+ *   Local read: sum up all merged sums and all changes, except those that a sum lists as folded.
+ *     Global read: the same over all replicas together, with the newest version of each sum.
+ *   Merge, in one region at a time, which holds a lease; a region that does not respond blocks it:
+ *     1. Write the fencing token of the lease to the sum of every region, in its replica. Read all
+ *        replicas; stop if one has a later token. A sum is replaced only if it is unchanged since
+ *        then.
+ *     2. If some sum lists folded changes: when that sum has reached all replicas, delete the
+ *        changes; when they are gone from all replicas, empty the list. Until then, stop, and
+ *        continue in the next call.
+ *     3. Select old changes that are in all replicas. In one write, add them to the local sum and
+ *        list them as folded.
  *
- * Why it is correct. A reader that has the sum skips the changes that it lists; a reader without
- * the sum has the changes: they are deleted only when all replicas have the sum, and unlisted only
- * when none has the changes. So replication of a merge does not change what any region reads:
- * merging adds no inaccuracy. A local read lacks only changes that have not arrived. A change that
- * is in all replicas is in no sum, since the region that merged it deleted it; so it is merged
- * once.
+ * Why it is correct. A reader that has the sum skips the changes that it lists. A reader without
+ * the sum still has the changes, since they are deleted only when all replicas have the sum, and
+ * removed from the list only when no replica has them. So the replication of a merge does not
+ * change what any region reads: merging adds no inaccuracy. A local read lacks only changes that
+ * have not arrived yet. A change that is in all replicas is in no sum, since the region that merged
+ * it has deleted it; so it is merged exactly once.
  *
  * Crash table.
- *   | crash after      | stored                     | then                          |
- *   | the add's reply  | the change                 | a repeat finds or stores it   |
- *   | 1                | a fencing token            | a later merge has a higher one |
- *   | 3                | a sum, and folded changes  | the next merge does step 2    |
+ *   | crash after     | stored                    | then                           |
+ *   | the add's reply | the change                | a repeat finds or stores it    |
+ *   | 1               | a fencing token           | a later merge has a higher one |
+ *   | 3               | a sum, and folded changes | the next merge executes step 2 |
  *   A repeat that arrives after its change was merged counts AGAIN: merge only changes that are
- *   older than any repeat. The same id with different amounts in two partitioned regions ends as
- *   one of the two.
+ *   older than any repeat can be. If the same id is used with different amounts in two partitioned
+ *   regions, one of the two amounts remains.
  *
- * Cost. An add: one round trip, one write. A local read: a scan; a global one: two of each replica.
- * A merge: a scan of each replica, and three calls until its changes are gone.
+ * Cost. An add takes one round trip and one write. A local read scans the local replica; a global
+ * read scans each replica twice. A merge scans each replica, and takes three calls until its
+ * changes are gone.
  *
- * No bounds, and no cancellations: the region that is asked may not know a request of another.
+ * Bounds and cancellations are not supported: a region may not know a request of another region.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 6 and global tables.
  * }</pre>

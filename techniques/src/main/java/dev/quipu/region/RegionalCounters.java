@@ -47,85 +47,85 @@ import java.util.random.RandomGenerator;
  * COUNTERS OVER REGIONS
  *
  * Problem. A table has a replica in each region, and of two writes to one item the later wins
- * everywhere: a number to which two regions add loses one of the adds. And a floor or a ceiling
+ * everywhere: if two regions add to one number, one of the adds is lost. And a floor or a ceiling
  * cannot be checked without contacting all regions, which may be partitioned.
  *
  * Stored. Each region has its own items, and writes them only in its own replica, so no two writes
- * ever conflict. In counter/NAME#region-REGION:
- *   cell/K     K from 0: up and down, the sums of all positive and negative adds here; lower and
- *              raise, how far it may still lower and raise the counter (if there is such a bound);
- *              plan, by which it was made
- *   gave/OTHER lower and raise: all rights that this region ever gave to another
- *   got/OTHER  all rights from another region that were added to this region's cells
- *   request/ID the amount of a request; one for each request that was first sent to this region
- *   left/N     of the retirement N, whose successor this region is: up and down of the retired
- *              region, as far as known, and the rights that were taken over
+ * ever conflict. The items are in the partition counter/NAME#region-REGION:
+ *   cell/K     shard K, from 0: up and down, the sums of its positive and negative adds; lower and
+ *              raise, the rights to lower and raise the counter (if there is such a bound); plan,
+ *              the plan under which the shard was created
+ *   gave/OTHER lower and raise: all rights that this region has ever given to another region
+ *   got/OTHER  all rights from another region that were added to the shards of this region
+ *   request/ID one for each request whose id begins with this region: its amount
+ *   left/N     for retirement N with this region as successor: up and down of the retired region,
+ *              as far as known, and the rights that were taken over
  * The counter is the sum of all up minus the sum of all down. The initial regions begin with even
- * shares of the bounds. Sums that only grow have a second field for what exceeds 62 bits.
+ * shares of the bounds. Sums that only grow have a second field for units of 2^62.
  *
  * Protocol.
- *   Add, in the region that the request's id begins with: from there, or from another region to
- *   which a repeat was sent, which writes directly to that region's replica.
- *     1. In one batch: store the marker of the request if there is none; in one cell, add to up (or
- *        down), take that many rights to raise (or lower) and add as many of the other kind.
- *     2. The marker exists: the request counted before, or is canceled, or is a different request.
- *     3. The cell has too few rights: take them from the other cells of the region, in the batch of
- *        step 1; each gives half of what it has, and all it has where that is not enough.
- *     4. The region has too few: read all regions, twice.
- *        a. Rights are in flight to this region: add them to cell 0 and to got, in one batch.
- *        b. Others have enough: from the one with the most, take from its cells and add to its
- *           gave, in one batch in its replica. Go to 4a.
- *        c. No region has enough, all answered, and nothing changed between the reads: rejected.
- *        d. The same, but some region does not respond: rejected, as held elsewhere.
- *   Read: read all regions twice. If nothing changed, that is the value. The changes determine the
- *   width of low..high. With regions that do not respond: the distance of the counter from its
- *   floor is the sum of all rights to lower it, and those that the others hold are unused; the same
- *   applies to the ceiling.
- *   Cancel, outcome: the marker, in the region that the id begins with.
+ *   Add, in the region with which the request id begins. If another region receives a repeat, it
+ *   writes directly to the replica of that region.
+ *     1. In one batch: store the marker of the request, if it does not exist; in one shard, add to
+ *        up (or down), use that many rights to raise (or lower), and gain as many of the other
+ *        kind.
+ *     2. If the marker exists, the request is a repeat, canceled or different: see marker item.
+ *     3. If the shard has too few rights, take them from the other shards of the region, in the
+ *        batch of step 1. Each gives half of its rights, or as many as are missing if that is more.
+ *     4. If the region has too few rights, read all regions, twice.
+ *        a. Rights are in flight to this region: add them to shard 0 and to got, in one batch.
+ *        b. Others have enough: take rights from the shards of the one with the most, and add them
+ *           to its gave, in one batch in its replica. Go to 4a.
+ *        c. No region has enough, all replied, and nothing changed between the reads: rejected.
+ *        d. As in c, but some region does not respond: rejected as held elsewhere, unless the
+ *           rights that it may hold cannot suffice.
+ *   Read: read all regions twice. If nothing changed, the value is exact; otherwise the changes are
+ *   the width of low..high. If regions do not respond, low and high follow from the rights: the
+ *   distance of the counter from its floor is the sum of all rights to lower it, and those that the
+ *   responding regions hold are certainly unused. The same applies to the ceiling.
+ *   Cancel, outcome: store or look up the marker, in the region with which the id begins.
  *   Before anything is counted, all regions agree on a plan: the initial regions, and the bounds.
  *
- * Why it is correct. The rights to lower, in cells and in flight, always equal the distance of the
+ * Why it is correct. The rights to lower, in shards and in flight, always equal the distance of the
  * counter from its floor: every add and every transfer preserves that, in one batch. A region uses
  * only rights in its own replica, where batches are atomic and reads strong. Replicated rows of
  * other regions may be out of date: they only decide which region to contact. A transfer is
- * identified by two sums that only grow, so it is received once, however often it is tried. A
- * request has one region, where it has one marker.
+ * identified by two sums that only grow, so it is received exactly once, however often it is tried.
+ * A request belongs to one region, where it has at most one marker.
  *
  * Crash table.
- *   | crash after           | stored                  | then                                      |
- *   | the add's reply lost  | marker and cell         | a repeat, in any region, finds it         |
- *   | gave                  | rights are in flight    | the next process that reads them in that  |
- *   |                       |                         | region adds them; another region does so  |
- *   |                       |                         | when it lacks rights                      |
- *   | a region is cut off   | its rights are its own  | it continues; others without that share   |
- *   | a region is lost      | its rights are frozen   | its lease ends, then it is retired        |
- *   | a successor is lost   | left/N, or not          | it is retired too, and the next one takes |
- *   |                       |                         | over the rights of both                   |
- *   | a replica is restored | old rights, and an old  | within 3 beats it stops; no reading is    |
- *   | from a backup         | beat                    | certain; it returns under another name.   |
- *   |                       |                         | Until then it may exceed the bounds, by   |
- *   |                       |                         | the rights of the backup and those that   |
- *   |                       |                         | others gave it since                      |
+ *   | crash after          | stored                | then                                        |
+ *   | the add's reply lost | marker and shard      | a repeat, in any region, finds the marker   |
+ *   | gave                 | rights are in flight  | a process in need of rights delivers them   |
+ *   | a region is cut off  | it keeps its rights   | it and the others use their own rights      |
+ *   | a region is lost     | its rights are frozen | its lease ends, then it is retired          |
+ *   | a successor is lost  | left/N, or not        | its successor takes over the rights of both |
+ *   | a backup is restored | old rights and beat   | it stops within 3 beats                     |
+ *   After the restore of a replica from a backup no reading is certain. Until the region stops, it
+ *   may exceed the bounds, by the rights in the backup and those received since. It returns under
+ *   another name.
  *
- * Retirement. Which regions are retired, in what order and with which successors, is decided by
- * votes of the remaining replicas (RegionRetirements). Then, for each counter, by any process of
- * any region, repeated until it is done:
- *   1. Close all transfers with retired regions, in the replicas of the remaining ones: transfers
- *      in flight are conditional on another state of these items.
- *   2. Block earlier successors that have not taken over: the last one will do it for them.
+ * Retirement. The remaining replicas decide by votes which regions are retired, in what order and
+ * with which successors (RegionRetirements). Then any process does this for each counter, until it
+ * is done:
+ *   1. Close all transfers with retired regions in the replicas of the remaining ones, so that
+ *      transfers in flight fail.
+ *   2. Block earlier successors that have not taken over: the last one does so for them.
  *   3. Sum up the remaining rights of all retired regions: their shares, the effect of their adds
- *      as far as any replica knows them, the transfers to them, less the transfers from them, less
- *      earlier take-overs. If that is negative, they had counted that much more.
- *   4. In one batch in the successor's replica: store left/N if there is none; add the rights to
- *      its cell 0. So rights again equal the distance of the recorded sum from the floor.
+ *      as far as any replica knows them, and the transfers to them, less the transfers from them
+ *      and earlier take-overs. If the sum is negative, they gave more than they are known to have
+ *      had: so they had counted that much more than any replica knows.
+ *   4. In one batch in the replica of the successor, store left/N if it does not exist, and add the
+ *      rights to shard 0. Rights again equal the distance of the recorded sum from the floor.
  * Adds of a retired region that were never replicated are lost: bounds hold for the recorded sum,
  * and the lost adds may exceed them. So no reading is certain after a retirement, until an operator
- * states that nothing is missing, or has corrected the counters. A request of a retired region is
- * answered by its marker, if any replica has it; if not, its outcome is unknown, since the cell
- * that includes it may have been replicated without it.
+ * states that nothing is missing, or that the counters have been corrected. A request of a retired
+ * region is answered from its marker, if any replica has it; if not, its outcome is unknown, since
+ * its add may have been replicated without the marker.
  *
- * Cost. One round trip, two writes, one item that stays. When rights run short, two reads of all
- * regions and one batch in each of two; a rejection, two reads. A read: two reads of all regions.
+ * Cost. An add takes one round trip and two writes, and leaves one item; if rights run short, also
+ * two reads of all regions and a batch in each of two. A rejection or a read takes two reads of all
+ * regions.
  *
  * Sources. "Implement resource counters with Amazon DynamoDB", global tables; P. O'Neil, "The
  * Escrow Transactional Method", 1986; V. Balegas and others, "Extending Eventually Consistent Cloud
@@ -349,7 +349,7 @@ public final class RegionalCounters implements Technique {
     }
   }
 
-  /** Returns the definite result, if the cell had enough rights or the request was known. */
+  /** Returns the definite result, if the shard had enough rights or the request was known. */
   private static Optional<AddResult> answer(Request request, WriteResult result) {
     return switch (result) {
       case WriteResult.Applied applied ->
@@ -360,7 +360,7 @@ public final class RegionalCounters implements Technique {
     };
   }
 
-  /** Returns the change of one cell: the add, and rights from other cells. */
+  /** Returns the change of one shard: the add, and rights from other shards. */
   private Write change(Add add, Key cell, long fromOthers) {
     long size = add.delta();
     List<Change> changes = new ArrayList<>();
@@ -380,7 +380,7 @@ public final class RegionalCounters implements Technique {
   }
 
   /**
-   * Makes step 3 of the protocol; empty if all cells together have too few rights, or have changed
+   * Makes step 3 of the protocol; empty if all shards together have too few rights, or changed
    * meanwhile.
    */
   private Optional<AddResult> addFromAllCells(Store store, String home, Request request, int cell) {

@@ -28,37 +28,39 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Processes the numbers 1..N in ranges, each number once. Thread-safe.
+ * Processes the numbers 1..N in ranges, each number exactly once. Thread-safe.
  *
  * <pre>{@code
  * RANGE JOB
  *
  * Problem. Numbered records 1..N must be processed by many workers in parallel. Workers die, and
- * each record must be processed once.
+ * each record must be processed exactly once.
  *
- * Stored. For each range of numbers its progress: the next number to process. A lock for each, so
- * that two workers do not duplicate the work of a range.
+ * Stored. Each range of numbers has an item with its progress: the next number to process. Each
+ * range also has a lock, so that two workers do not process the same range.
  *
  * Protocol.
  *   1. Acquire the lock of a range that is not done.
- *   2. Process its next record: the writes of the processing, and the step to the next number, in
- *      one transaction, under the condition that the range is still at this number.
- *   3. The condition failed: another worker is ahead. Leave the range.
- *   4. Unknown: read the progress of the range. If it is past the number, the transaction was
- *      applied. Else send the same again.
- *   On a store without transactions, processing must be idempotent under the request id of the
- *   number, and precedes the step.
+ *   2. Process its next record: in one transaction, apply the writes of the processing and advance
+ *      the progress to the following number, under the condition that the range is still at this
+ *      number.
+ *   3. If the condition failed, another worker is ahead. Leave the range.
+ *   4. If the outcome is unknown, send the same transaction again. If its condition fails now, and
+ *      the range is at the following number, the number has been processed: continue with that one.
+ *   On a store without transactions, the processing must be idempotent under the request id of the
+ *   number, and is done before the progress is advanced.
  *
- * Why it is correct. A number is passed once, by a write under the condition that it is the next:
- * the writes in that transaction are applied once. The lock only saves work; correctness does not
- * depend on it.
+ * Why it is correct. A number is passed exactly once, by a write under the condition that it is the
+ * next: so the writes in that transaction are applied exactly once. The lock only saves work;
+ * correctness does not depend on it.
  *
  * Crash table.
- *   | crash            | stored                  | then                                 |
- *   | before 2         | nothing of this record  | the lease ends, another continues    |
- *   | reply to 2 lost  | the record is processed | 4                                    |
+ *   | crash           | stored                  | then                                     |
+ *   | before 2        | nothing of this record  | the lease ends, another worker continues |
+ *   | reply to 2 lost | the record is processed | 4                                        |
  *
- * Cost. One write for each acquired range, one transaction for each record.
+ * Cost. Acquiring a range and releasing it each take one write; processing a record takes one
+ * transaction.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine), ranges for parallel tasks.
  * }</pre>

@@ -26,37 +26,40 @@ import java.util.random.RandomGenerator;
  * REVISION LOG
  *
  * Problem. Entities are created, changed and deleted, and nothing is ever overwritten: each change
- * is a revision with the next number. How many entities exist? The highest number counts all
- * revisions, and a scan of them takes longer each day.
+ * is a revision with the next number. How many entities exist? The highest number is the count of
+ * all revisions, and a scan of them takes longer each day.
  *
- * Stored. In the partition of the series, a revision under each number: the entity, the kind of
- * change, and the number of entities after it. For each entity a head: the number of a revision of
- * it, and whether it existed after that.
+ * Stored. The partition of the series holds a revision under each number: the entity, its content,
+ * the kind of change, the time, and the number of entities after the change. Each entity has a
+ * head: the number of one of its revisions, and whether the entity existed after that revision.
  *
  * Protocol.
- *   1. Read the newest revision, number N. Its count is the number of entities.
- *   2. Advance the head of its entity to N, if it is older: the writer of N may have died.
- *   3. Read the head of the entity. If it exists and this is an insert, or it does not exist
- *      and this is an update or a delete: rejected.
- *   4. Store revision N + 1, if there is none: with the count of N plus one, minus one or
+ *   1. Read the newest revision, with number N. Its count is the number of entities.
+ *   2. Advance the head of its entity to N, if the head is older.
+ *   3. Read the head of the entity to be changed. If it exists and this is an insert, or if it does
+ *      not exist and this is an update or a delete, the change is rejected.
+ *   4. Store revision N + 1, if there is none: its count is that of N plus one, minus one, or
  *      unchanged.
- *      a. Stored: done.
- *      b. It exists, by this call: its reply was lost. Done.
- *      c. It exists, by another call: it is now the newest. Go to 2 with it, for count and head.
- *      d. Unknown: store it again, under the same number.
+ *      a. It is stored: the change is done.
+ *      b. It exists, and is from this call, whose reply was lost: the change is done.
+ *      c. It exists, and is from another call: it is now the newest revision. Go to 2 with it,
+ *         since the count and the head may have changed.
+ *      d. The outcome is unknown: store it again, under the same number.
  *
- * Why it is correct. Revisions are totally ordered, and each was made knowing the one before: so
- * the count continues from the right one. N + 1 is never stored before the head of N is up to date,
- * so all earlier heads are too; and a head that was read after N is correct until N + 1 is stored.
+ * Why it is correct. Revisions are totally ordered, and each was made with knowledge of the one
+ * before, so each count continues from the right one. Revision N + 1 is never stored before the
+ * head of revision N is up to date, so the heads of all earlier revisions are up to date too; and a
+ * head that was read after revision N is correct until N + 1 is stored.
  *
  * Crash table.
- *   | crash            | stored                | then                                  |
- *   | before 4         | nothing               | a repeat is a new request             |
- *   | reply to 4 lost  | the revision          | within the call: 4b                   |
- *   | after 4          | an outdated head      | 2, by the next writer                 |
- *   An outcome that stays unknown can be looked up in the entity's current revision.
+ *   | crash           | stored           | then                                  |
+ *   | before 4        | nothing          | a repeat is a new request             |
+ *   | reply to 4 lost | the revision     | within the call: 4b                   |
+ *   | after 4         | an outdated head | step 2 of the next writer advances it |
+ *   If an outcome stays unknown, look it up in the current revision of the entity.
  *
- * Cost. A change: four round trips, two writes. The count: one read of one item.
+ * Cost. A change takes five round trips, two of which are writes. Reading the count takes one read
+ * of one item.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine), the count in the newest
  * record.

@@ -23,45 +23,47 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * SEQUENCE OF RECORDS
  *
- * Problem. Records must be numbered 1, 2, 3 and so on: invoices, tickets, rows to be distributed
- * to workers. A separate counter is one item on which all writers contend; and a number that was
- * drawn from it and never used is a gap.
+ * Problem. Records must be numbered 1, 2, 3 and so on: invoices, tickets, or rows to be distributed
+ * to workers. A separate counter is one item for which all writers contend; and a number that was
+ * drawn from it but never used is a gap.
  *
- * Stored. In the partition of the series, a record under each number, with the id of the request
- * that created it; and for a request whose id the caller chose, a note under the id: its number, or
- * the number from which to search for it.
+ * Stored. The partition of the series holds a record under each number, with the id of the request
+ * that created it. For a request whose id the caller chose, it also holds a note under that id: the
+ * number of its record, or the number from which to search for it.
  *
  * Protocol.
  *   1. Find the highest number, or use one that is remembered.
- *   2. Store the record under the next number, if there is none.
- *      a. Stored: that is its number.
+ *   2. Store the record under the next number, if there is no record under it.
+ *      a. It is stored: that is its number.
  *      b. A record with the same id exists: an earlier attempt stored it, and its number is the
- *         result; unless its payload differs: a conflict.
- *      c. A record of another request exists: increment the number, and go to 2 without searching
- *         for the highest again.
- *      d. Unknown: store it under the same number again, never under another one.
- *   On a store with transactions, a note and its record are stored in one; if the note exists, it
- *   has the number. Concurrent requests of one process share a transaction, and have consecutive
- *   numbers.
- *   On other stores, first store the note with the highest number, if there is none; then try every
- *   number above the one in the note, by 2. After some numbers, the note is advanced.
+ *         result, unless its payload differs: then the result is a conflict.
+ *      c. A record of another request exists: repeat 2 with the following number. Search for the
+ *         highest number again only after 16 such records in sequence.
+ *      d. The outcome is unknown: store the record under the same number again, never under another
+ *         one.
+ *   On a store with transactions, a note and its record are stored in one transaction; if the note
+ *   exists, it holds the number. Concurrent requests of one process share a transaction, and get
+ *   consecutive numbers.
+ *   On other stores, first store the note with the highest number, if there is no note; then try
+ *   every number above the one in the note, as in 2. The note is advanced after every 16 numbers.
  *
- * Why it is correct. A number is taken by storing the record under it, which succeeds only once; no
- * request passes a number that is free, so none stays free. A repeat checks every number on its
- * way, and so finds the record that an earlier attempt has left, even if its reply was lost: of two
- * attempts the one with the higher number has seen the lower one.
+ * Why it is correct. A number is taken by storing the record under it, which succeeds exactly once;
+ * no request skips a number that is free, so none stays free. A repeat checks every number on its
+ * way, so it finds the record that an earlier attempt has left, even if its reply was lost: of two
+ * attempts, the one with the higher number has seen the lower one.
  *
  * Crash table.
- *   | crash                  | stored                | a repeat                           |
- *   | before 2               | nothing, or the note  | continues                          |
- *   | reply to 2 lost        | the record            | 2b, or the note: the same number   |
- *   | between record, number | an outdated note      | finds the record above its number  |
+ *   | crash                  | stored               | a repeat                          |
+ *   | before 2               | nothing, or the note | continues                         |
+ *   | reply to 2 lost        | the record           | 2b, or the note: the same number  |
+ *   | between record, number | an outdated note     | finds the record above its number |
  *
- * Cost. One round trip to find the highest, one to store. With N concurrent writers, each collides
- * with some of the others' numbers; writers of one process do not collide if the store has
- * transactions, which makes it fast. With an id one more item, or two more round trips
- * without transactions. With an eventual scan or none, the highest number is found by exponential
- * and binary search from a known one.
+ * Cost. It takes one round trip to find the highest number, and one to store the record. With N
+ * concurrent writers, each collides with the numbers of some of the others; on a store with
+ * transactions, writers of one process do not collide, and are therefore fast. A request with an id
+ * costs one more item and, without transactions, two more round trips. If the store has no scan, or
+ * only eventually consistent ones, the highest number is found by exponential and binary search
+ * from a known one.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine).
  * }</pre>
@@ -130,7 +132,8 @@ public final class SequenceOfRecords {
   }
 
   /**
-   * Stores a record under the next number, once per request id: a repeat returns the same number.
+   * Stores a record under the next number, exactly once per request id: a repeat returns the same
+   * number.
    *
    * @throws QuipuException if the outcome is unknown; repeat with the same id
    */

@@ -23,38 +23,40 @@ import java.util.Optional;
  * <pre>{@code
  * UNIQUE VALUES
  *
- * Problem. No two users may have the same e-mail address, no two invoices the same number, on
+ * Problem. No two users may have the same e-mail address, and no two invoices the same number, on
  * stores where only keys are unique. Checking whether a value exists before storing it is a race.
  *
- * Stored. In a partition for the property, an item under the value, with its owner.
+ * Stored. The partition of the property holds an item under each value, with the owner of the
+ * value.
  *
  * Protocol.
  *   1. Store the item under the value, if there is none.
- *      a. Stored: the owner has the value.
- *      b. It exists with the same owner: store it again, if it is unchanged, and the owner has the
- *         value already; if it changed, go to 1.
- *      c. It exists with another owner: rejected, with the name of that owner.
- *   2. Unknown: go to 1.
+ *      a. It is stored: the owner has the value.
+ *      b. It exists with the same owner: store it again, if it is unchanged; the owner had the
+ *         value already. If it has changed, go to 1.
+ *      c. It exists with another owner: the request is rejected, with the name of that owner.
+ *   2. If the outcome is unknown, go to 1.
  *   To release a value, read its item, and delete it if it has this owner and is unchanged.
  *
  * Why it is correct. Only one write under a key finds it free. A repeat finds its own item. A
- * delete is of one version of the item, so a delayed delete that arrives after the owner took the
- * value again has no effect: that is why 1b stores it again.
+ * delete applies to one version of the item, so a delayed delete that arrives after the owner took
+ * the value again has no effect: that is why 1b stores the item again.
  *
- * Assumptions. None about time. A delayed put that arrives after the owner released the value takes
- * it once more: its owner holds it without knowing. Look it up, and release it
- * again.
+ * Assumptions. There are none about time. A delayed write that arrives after the owner released the
+ * value takes the value once more, and its owner holds it without knowing. To correct that, look up
+ * the value and release it again.
  *
  * Crash table.
- *   | crash           | stored                | a repeat     |
- *   | before 1        | nothing               | takes it     |
- *   | reply to 1 lost | the value, its owner  | 1b           |
- *   | in a delete     | the value, or nothing | deletes it   |
+ *   | crash           | stored                | a repeat          |
+ *   | before 1        | nothing               | takes the value   |
+ *   | reply to 1 lost | the value, its owner  | 1b                |
+ *   | in a delete     | the value, or nothing | deletes the value |
  *   Take the value first, under an owner that is known before its record exists: after a crash in
  *   between, the caller returns as the same owner. To change a value, take the new one, then
  *   release the old one.
  *
- * Cost. One round trip and one item per value; a repeat or a release, two.
+ * Cost. Taking a value takes one round trip, and leaves one item; a repeat or a release takes two
+ * round trips.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine), putUniqueValue.
  * }</pre>
@@ -151,7 +153,7 @@ public final class UniqueValues {
   private static QuipuException contended(String property, RetryPolicy.Attempts attempts) {
     return new OutcomeUnknownException(
         Reason.THROTTLED,
-        "contention on a value of %s after %s".formatted(property, attempts),
+        "gave up after %s: contention on a value of property %s".formatted(attempts, property),
         null);
   }
 

@@ -117,9 +117,9 @@ public record ShardOptions(
     }
     if (grows() && below.spec().remembersIds() && !splittable.keepsIdsApart()) {
       throw new IllegalArgumentException(
-          "%s stores request ids with the number, so its shards cannot grow: use marker-item, or"
-                  .formatted(below.spec().name())
-              + " ShardOptions.fixed");
+          ("%s stores request ids in the same item as the value, so the number of shards cannot grow:"
+                  + " use marker-item, or ShardOptions.fixed")
+              .formatted(below.spec().name()));
     }
     if (!bounds().isNone() && !below.spec().promises(Guarantee.BOUNDED)) {
       throw Techniques.keepsNoBounds(below.spec());

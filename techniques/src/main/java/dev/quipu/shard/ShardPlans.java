@@ -243,7 +243,9 @@ final class ShardPlans {
       plan = now;
     }
     throw new NotAppliedException(
-        Reason.THROTTLED, "the shards of %s change faster than they are read".formatted(counter));
+        Reason.THROTTLED,
+        "gave up after %d attempts: the number of shards of %s changed during each read. Retry later"
+            .formatted(TRIES_MAX, counter));
   }
 
   /** Raises the number of shards of a counter, if it has fewer. */

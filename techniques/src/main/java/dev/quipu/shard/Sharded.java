@@ -40,61 +40,67 @@ import java.util.stream.Stream;
  * <pre>{@code
  * WRITE SHARDING
  *
- * Problem. The rate of a counter in one item is the rate at which the store writes one item.
- * Divided into shards, each a separate counter, it is higher; but then one shard may be empty while
- * another is full, a repeat must go to the shard of the first attempt, and the sum is not stored
- * anywhere.
+ * Problem. The rate of a counter in one item is limited to the rate at which the store writes one
+ * item. A counter that is divided into shards, each of which is a separate counter, is faster; but
+ * then one shard may be empty while another is full, a repeat must go to the shard of the first
+ * attempt, and the sum is not stored anywhere.
  *
  * Stored. Shard 0 is the counter NAME itself, as the underlying technique stores it; the others are
- * NAME#shard-1, NAME#shard-2 and so on. The plan is stored beside shard 0: the number of shards,
- * the bounds, and the epoch, which grows with every change of the plan. The item of each shard has
- * the epoch too. Request ids that are stored in separate items are in one of 64 slots, NAME#shard-0
- * to NAME#shard-63, which the id selects, regardless of the number of shards.
+ * NAME#shard-1, NAME#shard-2 and so on. The plan is stored next to shard 0: the number of shards,
+ * the bounds, and the epoch, which grows with every change of the plan. The item of each shard
+ * holds the epoch too. Request ids that are stored in separate items are stored in one of 64 slots,
+ * NAME and NAME#shard-1 to NAME#shard-63; the id selects the slot, regardless of the number of
+ * shards.
  *
  * Independent shards (fixed number, no bounds: every store, every technique)
- *   An add goes to the shard that its id selects, or to any; a read sums up all shards, twice. The
- *   difference between the two sums is the uncertainty of the reading.
+ *   An add with an id goes to the shard that its id selects; any other add goes to any shard. A
+ *   read sums up all shards twice. The difference between the two sums is the uncertainty of the
+ *   reading.
  *
  * Coordinated shards (bounds, or growth: stores with batches over all items)
- *   1. Each shard has an even share of the bounds, and stays within it: so the sum stays within the
- *      bounds. An add goes to any shard, or, if ids are stored with the number, to the one that its
- *      id selects. In one step with the write of the technique, the share and the epoch of the plan
- *      are checked.
- *   2. If it does not fit: read the plan and all shards at one moment.
+ *   1. Each shard has an even share of the bounds and stays within it, so the sum stays within the
+ *      bounds. An add goes to any shard or, if ids are stored in the same item as the number, to
+ *      the one that its id selects. The share and the epoch of the plan are checked atomically with
+ *      the write of the technique.
+ *   2. If the add does not fit, read the plan and all shards at one moment.
  *      a. The plan has changed: start again with the new plan.
- *      b. The sum would exceed the bounds, and the request was not applied meanwhile: rejected.
- *      c. The sum stays within the bounds: split the amount. The home shard takes what it can, the
- *         shard with the greatest slack the rest, and so on. A shard that contributes gives half of
- *         its slack, so that the home shard can serve the next adds without the others. All parts
- *         and the write of the technique are one batch, and each part is checked against its share.
- *         If it no longer fits: go to 2.
- *   3. Growth: in one batch, the new plan, the new epoch in each shard, and an even part of the sum
- *      for each. Adds by the old plan fail from then on, even those in flight.
- *      Only counters whose ids are stored apart can grow, or those of a technique without ids: so
- *      the slot of a request is the same for every plan.
- *   4. Cancel a request: in the slot that its id selects, where its add would be noted under any
- *      plan.
+ *      b. The sum would exceed the bounds, and the request was not applied in the meantime: the add
+ *         is rejected.
+ *      c. The sum would stay within the bounds: split the amount. The home shard takes what it can,
+ *         the shard with the greatest slack takes the rest, and so on. The last shard that
+ *         contributes also gives the home shard up to half of its slack, so that the home shard can
+ *         serve the next adds without the others. All parts and the write of the technique are one
+ *         batch, and each part is checked against the share of its shard. If a part no longer fits,
+ *         go to 2.
+ *   3. Growth: write the new plan, the new epoch of each shard, and an even part of the sum for
+ *      each shard, in one batch. From then on adds under the old plan fail, even those in flight. A
+ *      counter can grow only if its ids are stored in separate items, or if the technique has no
+ *      ids, so that the slot of a request is the same under every plan.
+ *   4. To cancel a request, store the cancellation in the slot that its id selects, where its add
+ *      would be recorded under any plan.
  *   5. A counter that was used before it had a plan is taken over: its requests are also looked up
- *      in their original place. From then on no process may write to it without a plan, and no such
- *      write may be in flight.
+ *      where they were stored originally. From then on no process may write to it without a plan,
+ *      and no such write may be in flight.
  *
  * Why it is correct. Every step changes the sum by the amount of one add or not at all, and keeps
  * each shard within its share. A rejection refers to one moment at which the sum had no slack. A
- * request has one slot, where it is noted once, as applied or as canceled. If a shard only grew or
- * only shrank between the two passes of a read, its value was between the two at every moment.
+ * request has exactly one slot, where it is recorded at most once, as applied or as canceled. If a
+ * shard only grew or only shrank between the two passes of a read, its value was between the two at
+ * every moment.
  *
- * Crash table. That of the underlying technique: an add is one step, whether it changes one shard
- * or several. Growth is atomic; a repeat detects whether it happened.
+ * Crash table. It is the crash table of the underlying technique: an add is one atomic step,
+ * whether it changes one shard or several. Growth is atomic; a repeat detects whether it happened.
  *
- * Cost. That of the underlying technique, while the home shard has slack. A split: one read of all
- * shards, and one more write for each other shard that contributes. A rejection: one read of all
- * shards and one of the request, if it has an id. A sum: one read of all shards; independent shards
- * are read twice each. An add with an id to a counter that was taken over reads one more item.
+ * Cost. As long as the home shard has slack, the cost is that of the underlying technique. A split
+ * takes one read of all shards, and one more write for each other shard that contributes. A
+ * rejection takes one read of all shards and, if the request has an id, one of the request. A read
+ * of the sum takes one read of all shards; independent shards are read twice each. An add with an
+ * id to a counter that was taken over takes one more read.
  *
- * Hot counters. A process that sees more adds per second than the shards of a counter should take
- * doubles their number, up to a limit: so a plain counter may become a divided one while it is
- * written, with its sum and its ids. All writers must use its plan: a plain writer knows only its
- * own bounds.
+ * Hot counters. If one process sends more adds per second than the shards of a counter should take,
+ * it doubles their number, up to a limit: so a plain counter may become a sharded one while it is
+ * being written, with its sum and its ids. All writers must use the plan, since a plain writer
+ * knows only its own bounds.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", scaling counters; escrow: P. O'Neil,
  * "The Escrow Transactional Method", 1986.

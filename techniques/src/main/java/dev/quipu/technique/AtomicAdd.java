@@ -19,30 +19,32 @@ import java.util.Set;
  * <pre>{@code
  * ATOMIC ADD
  *
- * Problem. Many processes add to one number. Read, add, write back loses adds: two read 5, both
- * write 6.
+ * Problem. Many processes add to one number. If each of them reads the number, adds to it and
+ * writes it back, adds are lost: two processes read 5, and both write 6.
  *
- * Stored. One item, one number.
+ * Stored. One item holds the number.
  *
  * Protocol.
- *   1. Ask the store to add. It reads, adds, checks the bounds and writes in one step.
+ *   1. Send the add to the store, which reads the number, adds, checks the bounds and writes the
+ *      result in one atomic step.
  *
- * Why it is correct. The store applies adds to one item one after the other. None is lost,
+ * Why it is correct. The store applies adds to the same item one after the other, so none is lost,
  * and a bound is checked against the value that the add produces.
  *
  * Crash table.
- *   | crash             | stored    | a repeat                 |
- *   | before 1 is sent  | nothing   | counts once              |
- *   | reply to 1 lost   | the add   | COUNTS TWICE             |
- *   | request 1 lost    | nothing   | counts once              |
- *   The last two cannot be distinguished. The caller chooses the error:
- *   GIVE_UP  never repeats: the count may end too low. The caller gets "unknown".
- *   REPEAT   repeats until there is an answer: the count may end too high. There are no bounds
- *            then: a repeat could be rejected because of what its own first copy took.
- *   Neither supports request ids.
+ *   | crash            | stored  | a repeat            |
+ *   | before 1 is sent | nothing | counts exactly once |
+ *   | reply to 1 lost  | the add | COUNTS TWICE        |
+ *   | request 1 lost   | nothing | counts exactly once |
+ *   The caller cannot distinguish the last two cases, and chooses which error it accepts:
+ *   GIVE_UP  never repeats an add: the count may end too low. The caller receives "unknown".
+ *   REPEAT   repeats an add until the store replies: the count may end too high. Bounds are not
+ *            supported, since a repeat could be rejected because of the amount that its own first
+ *            copy added.
+ *   Neither of the two supports request ids.
  *
- * Cost. One round trip, one write. The rate of one counter is the rate at which the store writes
- * one item.
+ * Cost. An add takes one round trip and one write. The rate of one counter is limited to the rate
+ * at which the store can write one item.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 1.
  * }</pre>

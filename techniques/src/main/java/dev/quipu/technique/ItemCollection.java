@@ -44,24 +44,26 @@ import java.util.random.RandomGenerator;
  * <pre>{@code
  * ITEM COLLECTION
  *
- * Problem. One item per counter is a point of contention, and shows nothing of the changes that
- * made up the value.
+ * Problem. If a counter is a single item, all its writers contend for that item, and it does not
+ * show the changes that led to its value.
  *
- * Stored. In the partition of the counter, an item for each change, under its request id: what it
- * added, and when. And a base: the sum of the changes that were folded into it, and the number of
- * compactions.
+ * Stored. The partition of the counter holds one item for each change, under the id of its request,
+ * with the amount and the time. It also holds a base: the sum of the changes that were folded into
+ * it, and the number of compactions.
  *
  * Protocol.
- *   Add: store the change, if there is none under the id.
- *     1. It exists: the same request counted before; another request is a conflict.
- *     2. Unknown outcome: store it again. It is the same item.
+ *   Add: store the change, if no change exists under the id.
+ *     1. If one exists and describes the same request, the request was applied before, and the add
+ *        is replayed. If it describes a different request, the result is a conflict; if it is a
+ *        cancellation, the request is rejected.
+ *     2. If the outcome is unknown, store the change again. It is the same item.
  *   Read:
  *     1. Read the base.
  *     2. Scan all changes.
  *     3. Read the base again. If a compaction intervened, go to 1.
- *     4. The value is the base and the sum of the changes.
- *   Compact, for changes older than a window: in one transaction, delete some of them, each on
- *   condition that it is still the one that was read, and add their sum to the base.
+ *     4. The value is the sum of the base and all changes.
+ *   Compact, for changes older than a given window: in one transaction, delete some of them, each
+ *   on condition that it is still the one that was read, and add their sum to the base.
  *
  * Why it is correct. Changes are separate items, so none overwrites another. At every moment, a
  * change is either an item or part of the base; a reader that might have seen it as both or as
@@ -69,18 +71,19 @@ import java.util.random.RandomGenerator;
  * them deletes it, and the transactions of the others fail.
  *
  * Crash table.
- *   | crash              | stored               | a repeat                          |
- *   | before the add     | nothing              | counts once                       |
- *   | reply lost         | the change           | finds it: counts once             |
- *   | within a compaction| all of it or nothing | another compaction does the rest  |
+ *   | crash               | stored               | a repeat                      |
+ *   | before the add      | nothing              | counts exactly once           |
+ *   | reply lost          | the change           | finds it: counts exactly once |
+ *   | within a compaction | all of it or nothing | another compaction continues  |
  *   A repeat after its change was folded counts AGAIN: fold only changes that are older than any
- *   repeat.
+ *   repeat can be.
  *
- * Cost. One round trip, one write, one item that stays. A read costs a scan of all changes: compact
- * periodically, on a store that has transactions.
+ * Cost. An add takes one round trip and one write, and leaves one item. A read scans all changes,
+ * so counters should be compacted periodically, which requires a store with transactions.
  *
- * No bounds: there is no single number to check. A sum beyond 64 bits is read as the nearest number
- * within them, with the uncertainty "overflow"; changes that would enlarge the base stay.
+ * Bounds are not supported, since there is no single number to check. A sum outside the range of 64
+ * bits is returned as the nearest 64-bit number, with the uncertainty "overflow"; changes with
+ * which the base would overflow are not folded.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 6.
  * }</pre>

@@ -22,45 +22,47 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * Counts each request once, however often it is repeated. Thread-safe.
+ * Counts each request exactly once, however often it is repeated. Thread-safe.
  *
  * <pre>{@code
  * TRANSACTION WITH A MARKER ITEM
  *
- * Problem. After a lost reply it is unknown whether an add counted; a queue delivers it twice.
+ * Problem. After a lost reply it is unknown whether an add was applied; and a queue may deliver the
+ * same add twice.
  *
- * Stored. In the partition of the counter: its number, and one marker per request, which
- * describes the request. Both are in one partition, so that partition transactions suffice.
+ * Stored. The partition of the counter holds its number and one marker per request, which describes
+ * the request. Both are in one partition, so that transactions within a partition suffice.
  *
  * Protocol.
- *   1. In one transaction: store the marker if there is none, and add to the number if it stays
- *      within bounds.
- *   2. The marker exists: examine it.
- *      a. It describes the same request: it counted before; return the first result.
- *      b. It describes a different request: a conflict; nothing changes.
- *      c. It is a cancellation: rejected permanently.
- *   3. The number would leave its bounds: rejected. No marker is stored, so the same request may
- *      be applied later.
- *   4. Unknown outcome: go to 1 with the same marker. If it was applied, 2a applies; the marker
- *      holds a token of this call, which distinguishes its own lost write from an earlier call's.
- *   To cancel a request: store a marker that is a cancellation, if there is none.
+ *   1. In one transaction, store the marker if it does not exist, and add to the number if the
+ *      number stays within its bounds.
+ *   2. If the marker exists, examine it.
+ *      a. It describes the same request: the request was applied before. The add is replayed.
+ *      b. It describes a different request: the result is a conflict, and nothing changes.
+ *      c. It is a cancellation: the request is rejected permanently.
+ *   3. If the number would leave its bounds, the request is rejected. No marker is stored, so the
+ *      same request may be applied later.
+ *   4. If the outcome is unknown, go to 1 with the same marker. If the transaction was applied,
+ *      step 2a follows; the marker holds a random id of this call, which distinguishes the call's
+ *      own lost write from that of an earlier call.
+ *   To cancel a request, store a marker that is a cancellation, if no marker exists.
  *
  * Why it is correct. The number and the markers change atomically, so the number is always the sum
- * of the markers, and there is one marker per request.
+ * of the amounts in the markers, and each request has at most one marker.
  *
  * Crash table.
- *   | crash             | stored                | a repeat        |
- *   | before 1 is sent  | nothing               | counts once     |
- *   | request 1 lost    | nothing               | counts once     |
- *   | reply to 1 lost   | number and marker     | 2a: counts once |
- *   A rejection after an unknown outcome is itself unknown: the lost request may still arrive and
- *   be applied. Cancel it to be sure.
+ *   | crash            | stored            | a repeat                |
+ *   | before 1 is sent | nothing           | counts exactly once     |
+ *   | request 1 lost   | nothing           | counts exactly once     |
+ *   | reply to 1 lost  | number and marker | 2a: counts exactly once |
+ *   A rejection that follows an unknown outcome is itself unknown, since the delayed request may
+ *   still arrive and be applied. Cancel the request to be sure that it never applies.
  *
- * On a store that returns the item after a batch, the result has the value right after the add,
- * unless a lost reply was resolved by the marker.
+ * On a store that returns the items after a batch, the result includes the value right after the
+ * add, unless a lost reply was resolved by the marker.
  *
- * Cost. One round trip, two writes, and one item that is kept: forever, or until it expires. A
- * repeat after its marker has expired counts again.
+ * Cost. An add takes one round trip and two writes. It leaves one item, which is kept forever or
+ * until it expires. A repeat after its marker has expired counts again.
  *
  * Sources. "Implement resource counters with Amazon DynamoDB", method 5; "Implementing accurate
  * counters in DynamoDB using Python".

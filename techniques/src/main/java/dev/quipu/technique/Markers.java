@@ -42,7 +42,10 @@ public final class Markers {
     this.prefix = prefix;
   }
 
-  /** Returns the key by the 128 bits, not by the text: ids with different texts may be equal. */
+  /**
+   * Returns the key derived from the 128 bits of the id, not from its text: ids with different
+   * texts may be equal.
+   */
   public Key key(String counter, RequestId id) {
     return new Key(CounterItems.partition(counter), prefix + id.bits());
   }

@@ -30,34 +30,36 @@ import java.util.random.RandomGenerator;
  * <pre>{@code
  * OPTIMISTIC CONCURRENCY
  *
- * Problem. As for atomic add, on a store without atomic add; and lost replies should be resolved
- * more often.
+ * Problem. Adds must not be lost on a store without atomic add, and the outcome of an add whose
+ * reply was lost should be known more often than with atomic add.
  *
- * Stored. One item: the number, and a tag, random and new with every write.
+ * Stored. One item holds the number and a tag, which is random and new with every write.
  *
  * Protocol.
  *   1. Read the item.
- *   2. Compute the new number; reject if it is out of bounds.
- *   3. Write number and new tag, on condition that the item is still the one that was read.
- *   4. Condition failed: another writer was faster; wait briefly, then go to 1.
- *   5. Unknown outcome: read the item again.
- *      a. The tag is that of this write: it was applied.
- *      b. The item is the one read in 1: it is not applied yet. Send the same write again. If the
- *         lost one still arrives, only one of the two can meet the condition, and both have the
- *         same effect.
- *      c. Neither: others wrote since. This write may have been applied before theirs: UNKNOWN.
+ *   2. Compute the new number; reject the add if the new number is out of bounds.
+ *   3. Write the new number and a new tag, on condition that the item is still the one that was
+ *      read.
+ *   4. If the condition failed, another writer was faster: wait briefly, then go to 1.
+ *   5. If the outcome is unknown, read the item again.
+ *      a. It has the tag of this write: the write was applied.
+ *      b. It is the item read in 1: the write has not been applied yet. Send the same write again.
+ *         If the delayed one still arrives, only one of the two can meet the condition, and both
+ *         have the same effect.
+ *      c. Otherwise others have written since. This write may have been applied before theirs: the
+ *         outcome is UNKNOWN.
  *
- * Why it is correct. A write is applied only to the state that it was computed from, so none
+ * Why it is correct. A write is applied only to the state from which it was computed, so no write
  * overwrites another.
  *
  * Crash table.
- *   | crash after      | stored          | a repeat                       |
- *   | 1, 2             | nothing         | counts once                    |
- *   | 3, reply lost    | the add, or not | 5a, 5b count once; 5c is given |
- *   |                  |                 | up: repeating may count TWICE  |
+ *   | crash after   | stored          | a repeat                           |
+ *   | 1, 2          | nothing         | counts exactly once                |
+ *   | 3, reply lost | the add, or not | 5a and 5b: counts exactly once;    |
+ *   |               |                 | after 5c, a repeat may count TWICE |
  *
- * Cost. Two round trips, one read, one write. Each concurrent writer costs two more; with many
- * writers on one counter most of the work is wasted.
+ * Cost. An add takes two round trips: one read and one write. Each conflict with a concurrent
+ * writer costs two more round trips; with many writers on one counter, most of the work is wasted.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 2.
  * }</pre>
@@ -65,32 +67,34 @@ import java.util.random.RandomGenerator;
  * <pre>{@code
  * OPTIMISTIC CONCURRENCY WITH HISTORY
  *
- * Problem. With many writers, plain optimistic can rarely determine after a lost reply whether it
- * was applied: others have replaced its tag.
+ * Problem. With many writers, plain optimistic concurrency can rarely determine after a lost reply
+ * whether the write was applied, since others have replaced its tag.
  *
- * Stored. One item: the number, and the tags of its last 100 writers, newest last.
+ * Stored. One item holds the number and the tags of its last 100 writers, newest last.
  *
  * Protocol.
- *   1 to 4. As for optimistic; the new tag is appended to the tags, and the oldest are dropped.
- *   5. Unknown outcome: read the item again.
- *      a. The tag of this write is among the tags: it was applied.
+ *   Steps 1 to 4 are those of optimistic, except that the new tag is appended to the list of tags,
+ *   and the oldest tags beyond 100 are dropped.
+ *   5. If the outcome is unknown, read the item again.
+ *      a. The tag of this write is in the list: the write was applied.
  *      b. The item is the one read in 1: send the same write again.
- *      c. The tag that was newest in 1 is there, and that of this write is not: others wrote
- *         since, and all their tags are there. So this write was not applied, and never will be,
- *         since its expected state is gone: go to 1.
- *      d. Neither tag is there: more than 100 others wrote since, and the tag of this write may
- *         have been dropped: UNKNOWN.
+ *      c. The tag that was the newest in 1 is in the list, and the tag of this write is not: others
+ *         have written since, and all their tags are in the list. So this write was not applied,
+ *         and never will be, since the state that it expects is gone: go to 1.
+ *      d. Neither tag is in the list: at least 100 others have written since, and the tag of this
+ *         write may have been dropped: the outcome is UNKNOWN.
  *
- * Why it is correct. Tags are added in the order of the writes, and the oldest is dropped first,
- * so no tag is missing between a kept one and the newest.
+ * Why it is correct. Tags are appended in the order of the writes, and the oldest is dropped first,
+ * so no tag is missing between one that is kept and the newest.
  *
  * Crash table.
- *   | crash after      | stored          | a repeat                            |
- *   | 1, 2             | nothing         | counts once                         |
- *   | 3, reply lost    | the add, or not | 5a to 5c count once; 5d is given up |
- *   The tag of a caller that crashes is lost with it: a repeat by another process counts TWICE.
+ *   | crash after   | stored          | a repeat                           |
+ *   | 1, 2          | nothing         | counts exactly once                |
+ *   | 3, reply lost | the add, or not | 5a to 5c: counts exactly once;     |
+ *   |               |                 | after 5d, a repeat may count TWICE |
+ *   If the caller crashes, the tag is lost with it: a repeat by another process may count TWICE.
  *
- * Cost. As for optimistic, with up to 1.7 KB more in each read and write.
+ * Cost. The cost is that of optimistic, with up to 1.7 KB more in each read and write.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 3.
  * }</pre>
@@ -101,7 +105,7 @@ public final class Optimistic extends OneItem implements AddPart.Shardable {
       spec(
           "optimistic",
           "Read, compute, write if unchanged; a lost reply is resolved unless others wrote since.",
-          "looked up: resolved unless others wrote since, and then unknown",
+          "looked up: resolved, or unknown if others wrote since",
           "Implement resource counters with Amazon DynamoDB, method 2");
 
   /** The requirements, guarantees and costs with the tags of the last writers. */
@@ -109,7 +113,7 @@ public final class Optimistic extends OneItem implements AddPart.Shardable {
       spec(
           "optimistic-with-history",
           "Optimistic, with the tags of the last writers: a lost reply is nearly always resolved.",
-          "looked up: resolved unless 100 others wrote since, and then unknown",
+          "looked up: resolved, or unknown if 100 others wrote since",
           "Implement resource counters with Amazon DynamoDB, method 3");
 
   /** Number of writers whose tags are kept with history. */

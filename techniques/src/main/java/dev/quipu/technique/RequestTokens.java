@@ -33,45 +33,48 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * Counts each request once, by tokens that the store remembers for minutes. Thread-safe.
+ * Counts each request exactly once, with tokens that the store remembers for minutes. Thread-safe.
  *
  * <pre>{@code
  * REQUEST TOKEN
  *
- * Problem. Each request must count once, and the store itself recognizes a repeated transaction by
- * its token: but only for some minutes, and then it silently applies it again.
+ * Problem. Each request must count exactly once. The store itself recognizes a repeated transaction
+ * by its token, but only for some minutes; after that it silently applies the transaction again.
  *
- * Stored. The number; and for each request that has an id, an item that describes it and holds
- * the time at which it was first sent. It expires after a day.
+ * Stored. One item holds the number. Each request that has an id has an item, which describes the
+ * request and holds the time at which it was first sent. That item expires after a day.
  *
  * Protocol.
- *   1. Store the request's item, if there is none: before anything is sent.
- *   2. There was one, of another request: a conflict; nothing changes.
- *   3. The request was first sent more than 9 minutes ago: stop. The store may have forgotten its
- *      token, so the effect of a repeat is unknown: UNKNOWN.
- *   4. Send a transaction of one write, which adds within the bounds, under a token made of the
- *      counter and the id.
- *   5. Unknown outcome: go to 3. The store applies a token once.
- *   An add without an id needs no item: only this call knows its token.
+ *   1. Before anything else is sent, store the item of the request, if it does not exist.
+ *   2. If it exists and describes a different request, the result is a conflict, and nothing
+ *      changes.
+ *   3. If the request was first sent more than 9 minutes ago, stop: the store may have forgotten
+ *      its token, so that a repeat might be applied again. The outcome is UNKNOWN.
+ *   4. Send a transaction of one write, which adds within the bounds, with a token that is derived
+ *      from the counter and the id.
+ *   5. If the outcome is unknown, go to 3. The store applies a transaction with the same token at
+ *      most once.
+ *   An add without an id needs no item, since no other call uses its token.
  *
  * Why it is correct. The store remembers a token for 10 minutes after its first use, and no token
- * is sent later than 9 minutes after its item was stored. The minute in between allows for clock
- * differences and delayed requests.
+ * is sent later than 9 minutes after the time in the item of its request. The minute in between
+ * allows for clock differences and delayed requests.
  *
  * Crash table.
- *   | crash after      | stored            | a repeat                                 |
- *   | 1                | the item          | within 9 minutes: counts once            |
- *   | 4, request lost  | the item          | within 9 minutes: counts once            |
- *   | 4, reply lost    | the item, the add | within 9 minutes: the store knows it     |
- *   | any, after 9 min | the item, perhaps | rejected, unknown: find the outcome by   |
- *   |                  | the add           | other means, or use marker item          |
- *   A day later the item is gone, and a repeat counts again.
+ *   | crash after     | stored            | a repeat                                      |
+ *   | 1               | the item          | within 9 minutes: counts exactly once         |
+ *   | 4, request lost | the item          | within 9 minutes: counts exactly once         |
+ *   | 4, reply lost   | the item, the add | within 9 minutes: the store recognizes it     |
+ *   | any, after      | the item, perhaps | has an unknown outcome: determine the outcome |
+ *   | 9 minutes       | the add           | by other means, or use marker item instead    |
+ *   After a day the item has expired, and a repeat counts again.
  *
- * Cost. Two round trips, two writes, of which one is a transaction: on DynamoDB three units per
- * request, compared with four for marker item. An add without an id: one round trip, two units.
+ * Cost. An add with an id takes two round trips and two writes, one of which is a transaction: on
+ * DynamoDB it costs three write units, compared with four for marker item. An add without an id
+ * takes one round trip and two units.
  *
- * A rejected request may be sent again under its id for 9 minutes, and then under another.
- * The outcome of a request cannot be looked up: only a repeat returns it.
+ * A rejected request may be sent again under its id for 9 minutes, and later under a new id. The
+ * outcome of a request cannot be looked up; only a repeat returns it.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 4.
  * }</pre>
@@ -81,8 +84,8 @@ public final class RequestTokens extends OneItem {
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
           "request-token",
-          "The store recognizes a repeat by its token, for minutes; later repeats are rejected.",
-          "a repeat under its id counts once, for 9 minutes; then it is rejected as unknown",
+          "The store recognizes a repeat by its token, for minutes; later, the outcome is unknown.",
+          "a repeat under its id counts once, for 9 minutes; after that its outcome is unknown",
           Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.TOKEN_BATCH),
           Atomicity.ITEM,
           Set.of(
@@ -197,7 +200,7 @@ public final class RequestTokens extends OneItem {
     try {
       return store.write(write) instanceof WriteResult.Applied;
     } catch (QuipuException e) {
-      return false; // then the next call returns "replayed": it still counts once
+      return false; // then the next call returns "replayed": it still counts exactly once
     }
   }
 

@@ -28,41 +28,44 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * Counts each request once, within one item, up to a fixed number of requests. Thread-safe.
+ * Counts each request exactly once, in one item, up to a fixed number of requests. Thread-safe.
  *
  * <pre>{@code
  * TOKEN SET
  *
- * Problem. Each request must count once, on a store that cannot write two items in one step.
+ * Problem. Each request must count exactly once, on a store that cannot write two items atomically.
  *
- * Stored. One item: the number, a set with the id of every request, and a text for each that
- * describes the request. The set has a fixed number of slots.
+ * Stored. One item holds the number, a set with the id of every request, and for each id a string
+ * that describes the request. The set has a fixed number of slots.
  *
  * Protocol.
- *   1. In one step, if the set lacks the id and has a free slot, and the number stays within
- *      bounds: add to the number, put the id into the set, and store the text of the request.
- *   2. The set has the id: examine its text.
- *      a. It describes the same request: it counted before.
- *      b. It describes another request: a conflict; nothing changes.
- *      c. It is a cancellation: rejected permanently.
- *   3. There is no free slot: the counter is exhausted. Reads still work.
- *   4. The number would leave its bounds: rejected, and no slot is taken.
- *   5. Unknown outcome: go to 1 with the same id. If it was applied, 2a applies.
- *   To cancel a request: put its id into the set, with a text that is a cancellation, if the set
- *   lacks it. That takes a slot.
+ *   1. In one atomic step, if the set does not contain the id and has a free slot, and the number
+ *      stays within its bounds: add to the number, add the id to the set, and store the description
+ *      of the request.
+ *   2. If the set contains the id, examine the description.
+ *      a. It describes the same request: the request was applied before. The add is replayed.
+ *      b. It describes a different request: the result is a conflict, and nothing changes.
+ *      c. It is a cancellation: the request is rejected permanently.
+ *   3. If there is no free slot, the add fails: the counter is full. Reads still work.
+ *   4. If the number would leave its bounds, the request is rejected, and takes no slot.
+ *   5. If the outcome is unknown, go to 1 with the same id. If the add was applied, step 2a
+ *      follows.
+ *   To cancel a request, add its id to the set, described as a cancellation, if the set does not
+ *   contain the id. A cancellation takes a slot too.
  *
- * Why it is correct. Number and ids change atomically, and an id is never removed.
+ * Why it is correct. The number and the set of ids change atomically, and an id is never removed.
  *
  * Crash table.
- *   | crash             | stored             | a repeat        |
- *   | before 1 is sent  | nothing            | counts once     |
- *   | request 1 lost    | nothing            | counts once     |
- *   | reply to 1 lost   | the add and its id | 2a: counts once |
+ *   | crash            | stored             | a repeat                |
+ *   | before 1 is sent | nothing            | counts exactly once     |
+ *   | request 1 lost   | nothing            | counts exactly once     |
+ *   | reply to 1 lost  | the add and its id | 2a: counts exactly once |
  *
- * Cost. One round trip, one write, no other item. But the item grows by about 120 bytes per
- * request, and on stores that write whole items, or bill by their size, each add costs all of it:
- * 1,000 slots make 120 KB. For counters with a known, small number of requests: seats, votes of a
- * committee, players of a game.
+ * Cost. An add takes one round trip and one write, and needs no other item. But the item grows by
+ * about 120 bytes per request, and on stores that write whole items, or charge by their size, each
+ * add costs as much as the whole item: with 1,000 slots, up to 120 KB. The technique suits counters
+ * with a known, small number of requests, such as seats, votes of a committee, or players of a
+ * game.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 7.
  * }</pre>

@@ -41,45 +41,49 @@ import java.util.random.RandomGenerator;
  * <pre>{@code
  * VIEWS FROM AN AT-LEAST-ONCE QUEUE
  *
- * Problem. Browsers report page views through queues and retries, out of order and with duplicates;
- * each view must count once, and the views of a page between two moments can be queried.
+ * Problem. Browsers report page views through queues and with retries, so that views arrive out of
+ * order and with duplicates. Each view must count exactly once, and the views of a page between two
+ * moments must be countable.
  *
- * Stored. Per page one partition, views/URL: the item STATISTICS with the number views, and one
- * marker per view. If a view is identified by its time and client, the marker is T#TIME#CID#CLIENT,
- * with TIME in UTC with nine fractional digits, so that markers are sorted by time; by any other
- * identity it is V#KEY, and has the time as a field. Per site one partition, views-of-site/HOST:
- * STATISTICS, and D#DAY for each day.
+ * Stored. Each page has a partition, views/URL: the item STATISTICS with the number of views, and
+ * one marker per view. If a view is identified by its time and client, the marker is
+ * T#TIME#CID#CLIENT, with TIME in UTC with nine fractional digits, so that markers are sorted by
+ * time; under any other identity it is V#KEY, and has the time as a field. Each site has a
+ * partition, views-of-site/HOST: STATISTICS, and D#DAY for each day.
  *
  * Protocol, exact.
- *   1. In one transaction: store the marker if there is none, and add 1 to each number.
- *   2. The marker exists: the view was counted before.
- *   3. Unknown outcome: go to 1. Any number of retries is safe; a marker with the random number of
- *      this call shows that this call counted the view.
- *   Several events may share a transaction; if one has a marker, they are counted one by one.
- *   The views between two moments are the markers between them.
+ *   1. In one transaction, store the marker if it does not exist, and add 1 to each number.
+ *   2. If the marker exists, the view was counted before.
+ *   3. If the outcome is unknown, go to 1. Any number of retries is safe; if the marker has the
+ *      random number of this call, this call counted the view.
+ *   Several events may share a transaction; if one of them has a marker already, they are counted
+ *   one by one. The views between two moments are the markers between them.
  *
- * The other forms, for comparison. Naive: add 1 to the number, which fails while there is none, so
- * that no page ever gets a first view. If-not-exists: add 1 to the number or to 0. Both count an
- * event as often as it is delivered, and an unknown outcome stays unknown.
+ * The other forms, for comparison. Naive: add 1 to the number, which fails if there is none, so
+ * that no page ever gets a first view. If-not-exists: add 1 to the number, or to 0 if there is
+ * none. Both count an event as often as it is delivered, and an unknown outcome stays unknown.
  *
- * Why it is correct. Marker and numbers change together, so each number is the count of the markers
- * that belong to it, in any order, with any duplicates, and with any number of consumers.
+ * Why it is correct. The marker and the numbers change together, so each number is the count of the
+ * markers that belong to it, whatever the order, the duplicates and the number of consumers.
  *
- * Expiry. A marker may expire after a time. A repeat within that time is recognized; a later one
- * counts again. So the time must exceed the sum of these: the time until the last delivery of an
- * event, the clock difference between two processes, the delay of a write, and the longest pause of
- * a process within a call. Without expiry, there are no assumptions about time. A marker that has
- * expired counts as missing from that moment on, whether or not the store has removed it yet.
- * Numbers do not expire; views between two moments are those whose markers are kept.
+ * Expiry. A marker may expire after a given time. A repeat within that time is recognized; a later
+ * one counts again. So that time must exceed the sum of the following: the time until the last
+ * delivery of an event, the clock difference between two processes, the delay of a write, and the
+ * longest pause of a process within a call. Without expiry, there are no assumptions about time. A
+ * marker that has expired is treated as missing from that moment on, whether or not the store has
+ * removed it yet. Numbers do not expire; views between two moments include only those whose markers
+ * are kept.
  *
  * Crash table.
- *   | crash            | stored             | a repeat           |
- *   | before 1         | nothing            | counts once        |
- *   | request 1 lost   | nothing            | counts once        |
- *   | reply to 1 lost  | numbers and marker | 2: counts once     |
+ *   | crash           | stored             | a repeat               |
+ *   | before 1        | nothing            | counts exactly once    |
+ *   | request 1 lost  | nothing            | counts exactly once    |
+ *   | reply to 1 lost | numbers and marker | 2: counts exactly once |
  *
- * Cost. One round trip, a write for the marker and one for each number, and one item that stays or
- * expires. A range costs one read per 1,000 views.
+ * Cost. A view takes one round trip, with a write for the marker and one for each number. It leaves
+ * one item, which is kept forever or until it expires. Counting the views between two moments takes
+ * one read per 1,000 views; with markers that are not sorted by time, all markers of the page are
+ * read.
  *
  * Source. "Implementing accurate counters in DynamoDB using Python".
  * }</pre>
@@ -321,7 +325,10 @@ public final class ViewCounter {
     return text(ViewEvent.checkTime(field, time));
   }
 
-  /** Returns the site of a page: the host in lower case, or the part before the first slash. */
+  /**
+   * Returns the site of a page in lower case: the host, or the part before the first slash; "-" if
+   * that is empty.
+   */
   public static String site(String url) {
     try {
       String host = new URI(url).getHost();

@@ -31,7 +31,7 @@ public class DurableAdds {
   public int inFlight = 1;
 
   /** Kind of the adds. */
-  @Param({"plain", "once", "bounded"})
+  @Param({"plain", "exactly-once", "bounded"})
   public String kind = "plain";
 
   /** Number of counters. */
@@ -80,7 +80,7 @@ public class DurableAdds {
       adds.add(
           switch (kind) {
             case "plain" -> new Add(name, 1, null);
-            case "once" -> new Add(name, 1, RequestId.of(high, number));
+            case "exactly-once" -> new Add(name, 1, RequestId.of(high, number));
             default -> new Add(name, 1, Bounds.between(0, 1L << 60), RequestId.of(high, number));
           });
     }

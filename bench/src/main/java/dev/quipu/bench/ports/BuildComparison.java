@@ -35,7 +35,7 @@ public final class BuildComparison implements AutoCloseable {
   }
 
   /**
-   * Runs all.
+   * Runs all measurements of the comparison.
    *
    * @param arguments the other build's jar; then rounds and seconds per turn, if not the defaults
    * @param machine date and machine, for the header

@@ -43,7 +43,7 @@ public final class Ports {
   }
 
   /**
-   * Runs all.
+   * Runs all measurements.
    *
    * @param arguments rounds and seconds per turn, if not the defaults
    * @param machine date and machine, for the header

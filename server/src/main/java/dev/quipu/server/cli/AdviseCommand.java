@@ -54,7 +54,7 @@ final class AdviseCommand extends ResultCommand {
       names = "--store",
       paramLabel = "NAME",
       description =
-          "The store: memory, engine, dynamodb, redis, postgresql or memcached"
+          "The store: memory, engine, datastore, dynamodb, memcached, postgresql, redis or simpledb"
               + " (default ${DEFAULT-VALUE}).")
   private String store = "engine";
 
@@ -156,7 +156,7 @@ final class AdviseCommand extends ResultCommand {
     if (prompts) {
       return command.parent().commandLine().execute(prompted());
     }
-    Prices dated = prices == null ? Prices.builtIn() : Prices.of(prices);
+    Prices dated = prices == null ? Prices.builtIn() : prices(prices);
     StoreProfile profile = profile(store);
     Duration each = latency == null ? Advisor.usualLatency(profile.name()) : latency;
     Workload workload =
@@ -215,6 +215,15 @@ final class AdviseCommand extends ResultCommand {
         }
       }
     };
+  }
+
+  private static Prices prices(Path file) {
+    try {
+      return Prices.of(file);
+    } catch (IOException | IllegalArgumentException e) { // missing, or not properties
+      throw new IllegalArgumentException(
+          "cannot read %s (--prices): it must be a file of properties".formatted(file), e);
+    }
   }
 
   private static String text(Advice advice, Prices prices) {

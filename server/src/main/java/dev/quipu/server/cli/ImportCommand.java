@@ -43,7 +43,7 @@ import picocli.CommandLine.TypeConversionException;
 /** Imports a file. */
 @Command(
     name = "import",
-    description = "Import a file. Each line counts once, even if the import is repeated.",
+    description = "Import a file. Each line counts exactly once, even if the import is repeated.",
     footer = {
       "",
       "Formats:",

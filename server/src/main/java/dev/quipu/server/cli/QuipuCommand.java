@@ -29,6 +29,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command {@code quipu} and its subcommands. */
 @Command(
@@ -78,7 +79,7 @@ import picocli.CommandLine.TypeConversionException;
       "  5  outcome unknown: retry with the same request id",
       "  6  the server or the store is unreachable or full",
       "  7  done, but some lines of the input were skipped",
-      "  8  verification failed: a counter is not exact",
+      "  8  verification failed: a counter is not exact, or a guarantee was broken",
       "  9  serve: stopped by a failure of the disk or memory; restart it",
       "After a signal: 130 for SIGINT, 143 for SIGTERM.",
       "",
@@ -111,9 +112,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     line.registerConverter(Integer.TYPE, QuipuCommand::smallNumber);
     line.registerConverter(URI.class, Target::url);
     line.registerConverter(Duration.class, new DurationConverter());
-    CommandLine.IParameterExceptionHandler usual = line.getParameterExceptionHandler();
-    line.setParameterExceptionHandler((failure, arguments) ->
-        isValue(failure) ? explain(failure) : usual.handleParseException(failure, arguments));
+    line.setParameterExceptionHandler((failure, arguments) -> explain(failure));
     line.setExecutionExceptionHandler((failure, command, parsed) -> {
       Output.note(command, "quipu: " + message(failure));
       return exitCode(failure);
@@ -140,17 +139,31 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     }
   }
 
-  /** Returns whether an argument has an invalid value, and the syntax is right. */
-  private static boolean isValue(ParameterException failure) {
-    return String.valueOf(failure.getMessage()).startsWith("Invalid value for ");
-  }
-
-  /** Prints the error without the usage, which would hide it. */
+  /** Prints the error without the usage, which would hide it, unless no command is given. */
   private static int explain(ParameterException failure) {
     CommandLine command = failure.getCommandLine();
-    Output.note(command, "quipu: " + failure.getMessage());
+    boolean isUnmatched = failure instanceof UnmatchedArgumentException;
+    if (command.getParent() == null && !isUnmatched) {
+      command.usage(command.getErr());
+      return ExitCode.USAGE;
+    }
+    Output.note(command, "quipu: " + message(failure));
+    if (failure instanceof UnmatchedArgumentException unmatched) {
+      UnmatchedArgumentException.printSuggestions(unmatched, command.getErr());
+    }
     Output.note(command, "Try: %s --help".formatted(command.getCommandSpec().qualifiedName()));
     return ExitCode.USAGE;
+  }
+
+  private static String message(ParameterException failure) {
+    if (!(failure instanceof UnmatchedArgumentException unmatched) || unmatched.isUnknownOption()) {
+      return String.valueOf(failure.getMessage());
+    }
+    boolean isCommand = failure.getCommandLine().getParent() == null;
+    return "%s '%s'"
+        .formatted(
+            isCommand ? "unknown command" : "unexpected argument",
+            unmatched.getUnmatched().getFirst());
   }
 
   @Override

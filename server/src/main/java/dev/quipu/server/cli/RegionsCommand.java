@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
       "A retired region never counts again under its name. Its rights go to the",
       "region that retires it; adds that it never replicated are lost, and readings",
       "are uncertain until --accept-loss. Retiring is rejected while the region",
-      "responds, while its lease is valid, and without a majority of the regions."
+      "responds, while its lease is valid, and without a quorum of the regions."
     },
     footer = {
       "",

@@ -47,13 +47,25 @@ import picocli.CommandLine.Option;
       "They are injected between the technique and the client of the store, which",
       "itself is healthy. Counters are kept; their names begin with quipu-verify/.",
       "",
-      "Exit code 8: a counter is not exact.",
+      "Exit code 8: a counter is not exact, or a guarantee was broken.",
       "",
       "Examples:",
       "  quipu verify --technique marker-item --seeds 10000",
       "  quipu verify --technique atomic-add --store redis://127.0.0.1:6379 --seconds 5 --html r.html"
     })
 final class VerifyCommand extends ResultCommand {
+  /** Options that a simulation does not have. */
+  private static final List<String> OF_STORES =
+      List.of(
+          "--seconds",
+          "--faults",
+          "--rate",
+          "--clients",
+          "--keys",
+          "--shards",
+          "--give-up",
+          "--html");
+
   @Option(
       names = "--technique",
       paramLabel = "NAME",
@@ -119,19 +131,27 @@ final class VerifyCommand extends ResultCommand {
   @Override
   public Integer call() throws IOException {
     TechniqueSpec spec = Techniques.named(technique);
+    if (store != null && command.commandLine().getParseResult().hasMatchedOption("--seeds")) {
+      throw new IllegalArgumentException("--seeds is not for --store; use --seconds");
+    }
     return store == null ? simulate() : measure(spec, store);
   }
 
   private int simulate() {
-    if (html != null) {
-      throw new IllegalArgumentException("--html needs --store");
+    for (String option : OF_STORES) {
+      if (command.commandLine().getParseResult().hasMatchedOption(option)) {
+        throw new IllegalArgumentException(option + " needs --store");
+      }
+    }
+    if (seeds < 1) {
+      throw new IllegalArgumentException("--seeds is %d; it must be at least 1".formatted(seeds));
     }
     GuaranteeCheck.Report report = GuaranteeCheck.run(technique, seed, seeds);
     String verdict = report.broken().orElse("all guarantees kept");
     output.print(
         "%d runs with lost replies: %s".formatted(report.runs(), verdict),
         Output.members("runs", report.runs(), "broken", report.broken().orElse("")));
-    return report.broken().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
+    return report.broken().isEmpty() ? ExitCode.OK : ExitCode.DRIFT;
   }
 
   private int measure(TechniqueSpec spec, String uri) throws IOException {

@@ -131,6 +131,9 @@ final class Dispatcher {
   }
 
   private Problem noRoute(HttpMethod method, String path) {
+    if (path.contains("//")) {
+      return Problem.badRequest("the path has an empty name, between '//'; a name is required");
+    }
     List<String> methods = routes.methods(path);
     if (methods.isEmpty()) {
       return Problem.notFound("no such route; /openapi.json lists them");

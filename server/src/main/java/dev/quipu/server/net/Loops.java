@@ -1,5 +1,6 @@
 package dev.quipu.server.net;
 
+import dev.quipu.Limits;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutor;
 import java.time.Duration;
@@ -28,7 +29,8 @@ public final class Loops {
       }
       if (!alive.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
         return Optional.of(
-            "%d event loops do not respond within %s".formatted(alive.getCount(), patience));
+            "event loops that did not respond within %s: %d"
+                .formatted(Limits.text(patience), alive.getCount()));
       }
     } catch (RejectedExecutionException e) {
       return Optional.of("an event loop has ended");

@@ -345,7 +345,13 @@ final class CommandsTest {
     assertTrue(floor.err.contains("from -9223372036854775808 to"), floor.err);
     assertEquals(2, run(data, "add", "", "1").code);
     assertEquals(2, run(List.of(), "add").code);
-    assertEquals(2, run(List.of(), "nonsense").code);
+    CommandResult nonsense = run(List.of(), "nonsense");
+    assertEquals(2, nonsense.code);
+    assertTrue(nonsense.err.startsWith("quipu: unknown command 'nonsense'"), nonsense.err);
+    assertFalse(nonsense.err.contains("Usage:"), nonsense.err);
+    assertTrue(run(List.of()).err.startsWith("Usage: quipu"));
+    CommandResult extra = run(List.of(), "version", "now");
+    assertTrue(extra.err.startsWith("quipu: unexpected argument 'now'"), extra.err);
     CommandResult outside = run(List.of(), "serve", "--bind", "0.0.0.0");
     assertEquals(2, outside.code);
     assertTrue(outside.err.contains("--insecure"), outside.err);
@@ -366,6 +372,9 @@ final class CommandsTest {
     assertEquals(2, broken.code);
     assertTrue(broken.err.contains("option '--server'"), broken.err);
     assertFalse(broken.err.contains("java."), broken.err);
+    CommandResult both = run(data, "get", "a", "--server", "http://127.0.0.1:7080");
+    assertEquals(2, both.code);
+    assertTrue(both.err.contains("--data and --server exclude each other"), both.err);
     assertEquals(2, run(data, "list", "--limit", "-1").code);
     assertTrue(run(List.of(), "completion", "zsh").out.contains("complete"));
     assertTrue(run(List.of(), "version").out.startsWith("quipu "));

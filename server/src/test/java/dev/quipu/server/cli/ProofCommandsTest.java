@@ -68,6 +68,28 @@ final class ProofCommandsTest {
   }
 
   @Test
+  void aSimulationOfNothingIsRejectedAndSoAreOptionsThatItIgnores() {
+    CommandResult none = run("verify", "--technique", "marker-item", "--seeds", "0");
+    assertEquals(ExitCode.USAGE, none.code);
+    assertTrue(none.err.contains("--seeds is 0; it must be at least 1"), none.err);
+    CommandResult faults = run("verify", "--technique", "marker-item", "--faults", "delayed");
+    assertEquals(ExitCode.USAGE, faults.code);
+    assertTrue(faults.err.contains("--faults needs --store"), faults.err);
+    CommandResult seeds =
+        run("verify", "--technique", "marker-item", "--store", "memory:", "--seeds", "2");
+    assertEquals(ExitCode.USAGE, seeds.code);
+    assertTrue(seeds.err.contains("--seeds is not for --store"), seeds.err);
+  }
+
+  @Test
+  void aMissingFileOfPricesIsNamed() {
+    Path file = temporary.resolve("none");
+    CommandResult result = run("advise", "--prices", file.toString());
+    assertEquals(ExitCode.USAGE, result.code);
+    assertTrue(result.err.contains("cannot read " + file + " (--prices)"), result.err);
+  }
+
+  @Test
   void aTechniqueWithIdsIsExactInTheReport() throws Exception {
     Path page = temporary.resolve("page.html");
     CommandResult result =

@@ -206,6 +206,13 @@ final class BadInputTest {
             .status());
   }
 
+  @Test
+  void anEmptyNameInAPathIsNamed() {
+    Client.Reply reply = client.post("/v1/counters//add", "{\"delta\":1}");
+    assertEquals(400, reply.status());
+    assertTrue(reply.text("detail").contains("the path has an empty name"), reply.body());
+  }
+
   /** The message states the limit, and no internals of the parser. */
   @Test
   void messagesShowNoInternalsOfTheParser() {
@@ -213,7 +220,7 @@ final class BadInputTest {
         List.of(
             List.of("{\"delta\":1", "the body is not valid JSON: Unexpected end-of-input"),
             List.of("{\"delta\":x}", "the body is not valid JSON: Unrecognized token 'x'"),
-            List.of("{\"delta\":1,\"delta\":2}", "uplicate"),
+            List.of("{\"delta\":1,\"delta\":2}", "the body is not valid JSON: Duplicate field"),
             List.of("{\"delta\":+1}", "the body is not valid JSON: "),
             List.of("{\"delta\":01}", "the body is not valid JSON: "),
             List.of("{\"delta\":.5}", "the body is not valid JSON: "),
@@ -275,7 +282,7 @@ final class BadInputTest {
 
   @Test
   void emptyAndLongNames() {
-    assertEquals(405, client.add("", "{\"delta\":1}").status());
+    assertEquals(400, client.add("", "{\"delta\":1}").status());
     Client.Reply reply = client.add("x".repeat(513), "{\"delta\":1}");
     assertEquals(400, reply.status());
     assertEquals("name is 513 bytes long; the limit is 512", reply.text("detail"));

@@ -4,8 +4,8 @@ import dev.quipu.simulation.history.Operation;
 import java.util.List;
 
 /**
- * Checks that each acknowledged add counts once, each unknown one at most once, and nothing else
- * counts: the final value is the sum of the acknowledged adds and of some of the unknown ones.
+ * Checks that each acknowledged add counts exactly once, each unknown one at most once, and nothing
+ * else counts: the final value is the sum of the acknowledged adds and of some of the unknown ones.
  * Ignores request ids: for techniques whose requests are not repeated.
  */
 public final class SumChecker implements Checker {

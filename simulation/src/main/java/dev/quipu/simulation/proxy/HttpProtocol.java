@@ -2,7 +2,7 @@ package dev.quipu.simulation.proxy;
 
 import java.util.Optional;
 
-/** The HTTP/1.1 protocol of Quipu's own server, where POST writes and everything else reads. */
+/** The HTTP/1.1 protocol of Quipu's own server, of which only POST is treated as a write. */
 public final class HttpProtocol implements Protocol {
   /** Creates the protocol. */
   public HttpProtocol() {}

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * at       the key's place; scans use its built-in index
  * v        the version: new with each write
  * x        expiry in milliseconds, if any; for the expiry sweep
- * f.FIELD  a field: an integer, a text, or a list of texts; not indexed
+ * f.FIELD  a field: an integer, a string, or a list of strings; not indexed
  * </pre>
  *
  * @param <K> the client's type of keys of entities

@@ -237,10 +237,11 @@ final class GroupCommit {
       Thread.currentThread().interrupt();
       if (leaves(own)) {
         throw new NotAppliedException(
-            Reason.UNAVAILABLE, "PostgreSQL: interrupted while waiting for a row");
+            Reason.UNAVAILABLE,
+            "PostgreSQL: interrupted while waiting for other adds to the row; nothing was sent");
       }
     } catch (ExecutionException e) {
-      throw new IllegalStateException("a signal is never an exception", e);
+      throw new IllegalStateException("a signal completed exceptionally", e);
     }
     return own.signal.join();
   }

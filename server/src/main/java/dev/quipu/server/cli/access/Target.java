@@ -47,7 +47,7 @@ public final class Target {
 
   /** Opens the target of a command that writes; creates a missing directory. */
   public Access open() {
-    Path directory = data;
+    Path directory = directory();
     return directory != null
         ? new LocalAccess(Environment.of(command).open(directory))
         : new RemoteAccess(checked(server), token(tokenFile));
@@ -55,11 +55,18 @@ public final class Target {
 
   /** Opens the target of a command that reads; does not create a directory. */
   public Access openToRead() {
-    Path directory = data;
+    Path directory = directory();
     if (directory != null && !Files.isDirectory(directory)) {
       throw new IllegalArgumentException(directory + " is not a directory");
     }
     return open();
+  }
+
+  private @Nullable Path directory() {
+    if (data != null && command.commandLine().getParseResult().hasMatchedOption("--server")) {
+      throw new IllegalArgumentException("--data and --server exclude each other; remove one");
+    }
+    return data;
   }
 
   /** Returns what repeats calls with an unknown outcome. */

@@ -77,7 +77,8 @@ public final class DataCommands {
       Inspection.Report report = Inspection.check(data);
       int code = print(output, report);
       if (!report.sound()) {
-        output.note("'quipu salvage --data %s' recovers intact data".formatted(data));
+        output.note(
+            "'quipu salvage --data %s' recovers the data before the damage".formatted(data));
       }
       return code;
     }
@@ -85,7 +86,7 @@ public final class DataCommands {
 
   @Command(
       name = "salvage",
-      description = "Repair a damaged data directory, keeping all intact data.",
+      description = "Repair a damaged data directory, keeping the data before the damage.",
       footer = {
         "",
         "The old files are moved to the subdirectory 'damaged'. Adds after the damage",

@@ -126,7 +126,7 @@ public record Exchange(
   }
 
   /**
-   * Reserves the memory that the request needs besides its body, until the reply was written.
+   * Reserves the memory that the request needs besides its body, until the reply has been written.
    *
    * @throws Problem 507 if all clients together hold too much
    */

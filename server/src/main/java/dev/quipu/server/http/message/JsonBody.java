@@ -33,7 +33,7 @@ public final class JsonBody {
   /** The part of a parser message that describes its source. */
   private static final Pattern SOURCE =
       Pattern.compile(
-          "\\s*\\((?:for|start marker) .*|\\[Source.*"
+          "\\s*\\(for .*|: expected close marker .*|\\[Source.*"
               + "|[:;,]?\\s*\\(?(?:enable|not recognized as one since)[^(]*Feature.*");
 
   /** Reads and writes all JSON of the server. */
@@ -102,7 +102,10 @@ public final class JsonBody {
   private static String why(JacksonException e) {
     String message = String.valueOf(e.getOriginalMessage());
     if (!(e instanceof StreamConstraintsException)) {
-      return SOURCE.matcher(message.lines().findFirst().orElse("")).replaceFirst("");
+      return SOURCE
+          .matcher(message.lines().findFirst().orElse(""))
+          .replaceFirst("")
+          .replace("Duplicate Object property", "Duplicate field");
     }
     if (message.contains("depth")) {
       return "it is nested deeper than %d levels, which is the limit".formatted(DEPTH_MAX);

@@ -27,7 +27,7 @@ public final class Reservation {
   }
 
   /**
-   * Reserves until this many bytes are held in total, and returns whether the budget allowed it.
+   * Grows the reservation to this many bytes in total, and returns whether the budget allowed it.
    */
   public synchronized boolean tryGrowTo(long all) {
     return all <= bytes || tryGrow(all - bytes);
