@@ -100,7 +100,8 @@ import org.jspecify.annotations.Nullable;
  * paused for longer than the technique of the counter remembers request ids counts twice.
  *
  * Cost. A view takes one round trip to the cache. A flush takes a read, an add and a write; it is
- * made after M views, or every few seconds. Besides what the durable counter itself keeps, one item per counter is kept.
+ * made after M views, or every few seconds. Besides what the durable counter itself keeps, one item
+ * per counter is kept.
  *
  * Source. "Atomic operations and counters in memcached", view counter.
  * }</pre>

@@ -38,9 +38,9 @@ import org.slf4j.LoggerFactory;
  *   2. If it is missing, and the store has counters, stop: their configuration is unknown.
  *   3. Else write the record if it is still missing, and read it again: if two processes start at
  *      the same time, one writes it, and the other compares.
- *   With several regions, 2 also queries the replica of each other region, before and after 3: the record
- *   is replicated like any item, with a delay. A replica gets its first record only if another has
- *   an equal one, or if all of them respond that they have none.
+ *   With several regions, 2 also queries the replica of each other region, before and after 3: the
+ *   record is replicated like any item, with a delay. A replica gets its first record only if
+ *   another has an equal one, or if all of them respond that they have none.
  *
  * To change the record while processes may run, adopt() replaces it by one that matches none, waits
  * until every lease and all writes sent under it have ended, and then writes the new record. If it
@@ -55,8 +55,8 @@ import org.slf4j.LoggerFactory;
  *
  * Not covered: a write that is in flight for longer than PATIENCE when its lease ends; a machine
  * that is suspended while its monotonic clock stands still; a store without scans (memcached),
- * which cannot report that it holds counters, and is treated as empty; with several regions, a replica that
- * the record of adopt() has not reached when the wait ends: stop the servers first.
+ * which cannot report that it holds counters, and is treated as empty; with several regions, a
+ * replica that the record of adopt() has not reached when the wait ends: stop the servers first.
  *
  * Cost: one read per INTERVAL and process.
  * }</pre>

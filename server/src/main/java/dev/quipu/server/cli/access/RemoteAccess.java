@@ -454,9 +454,8 @@ public final class RemoteAccess implements Access, Counters {
 
   /** Maps a problem to an exception; an invalid request is an IllegalArgumentException. */
   private static RuntimeException failure(int status, JsonNode problem, boolean writes) {
-    String remedy = status == 401 ? "; use --token-file or QUIPU_TOKEN" : "";
-    String detail =
-        problem.path("detail").asString("the server responded with status " + status) + remedy;
+    String detail = problem.path("detail").asString("the server responded with status " + status);
+    detail += status == 401 ? "; use --token-file or QUIPU_TOKEN" : "";
     String type = problem.path("type").asString("");
     if (status == 400 || status == 413 || type.equals("/problems/unsupported")) {
       return new IllegalArgumentException(detail);
