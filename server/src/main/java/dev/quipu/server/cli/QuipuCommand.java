@@ -142,28 +142,24 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
   /** Prints the error without the usage, which would hide it, unless no command is given. */
   private static int explain(ParameterException failure) {
     CommandLine command = failure.getCommandLine();
-    boolean isUnmatched = failure instanceof UnmatchedArgumentException;
-    if (command.getParent() == null && !isUnmatched) {
+    boolean isRoot = command.getParent() == null;
+    String message = failure.getMessage();
+    if (failure instanceof UnmatchedArgumentException unmatched) {
+      if (!unmatched.isUnknownOption()) {
+        message =
+            "%s '%s'"
+                .formatted(
+                    isRoot ? "unknown command" : "unexpected argument",
+                    unmatched.getUnmatched().getFirst());
+      }
+    } else if (isRoot) {
       command.usage(command.getErr());
       return ExitCode.USAGE;
     }
-    Output.note(command, "quipu: " + message(failure));
-    if (failure instanceof UnmatchedArgumentException unmatched) {
-      UnmatchedArgumentException.printSuggestions(unmatched, command.getErr());
-    }
+    Output.note(command, "quipu: " + message);
+    UnmatchedArgumentException.printSuggestions(failure, command.getErr());
     Output.note(command, "Try: %s --help".formatted(command.getCommandSpec().qualifiedName()));
     return ExitCode.USAGE;
-  }
-
-  private static String message(ParameterException failure) {
-    if (!(failure instanceof UnmatchedArgumentException unmatched) || unmatched.isUnknownOption()) {
-      return String.valueOf(failure.getMessage());
-    }
-    boolean isCommand = failure.getCommandLine().getParent() == null;
-    return "%s '%s'"
-        .formatted(
-            isCommand ? "unknown command" : "unexpected argument",
-            unmatched.getUnmatched().getFirst());
   }
 
   @Override
