@@ -16,10 +16,10 @@ public enum Guarantee {
   /** Floors and ceilings hold at every moment. */
   BOUNDED("floors and ceilings hold at every moment"),
   /**
-   * An add returns the value that the counter had right after it. If an earlier attempt applied it,
-   * whose reply was lost or received by another call, the value may be missing.
+   * An add returns the resulting value. If it was applied by an earlier attempt whose reply was
+   * lost or received by another call, the value may be missing.
    */
-  ADD_AND_GET("an add returns the value right after it"),
+  ADD_AND_GET("an add returns the resulting value"),
   /**
    * A read sees every add that was acknowledged before it began, and none that had not yet been
    * requested.

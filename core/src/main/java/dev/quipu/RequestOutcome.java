@@ -8,7 +8,7 @@ public sealed interface RequestOutcome {
    * The request was applied.
    *
    * @param added what it added
-   * @param valueIfKnown the value of the counter right after it, if it was kept
+   * @param valueIfKnown the resulting value of the counter, if it was kept
    */
   record Applied(long added, OptionalLong valueIfKnown) implements RequestOutcome {}
 

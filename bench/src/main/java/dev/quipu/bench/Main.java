@@ -142,13 +142,13 @@ public final class Main {
 
   private static String ingestHead() throws IOException {
     return """
-    # Benchmark of the queue's consumer
+    # Benchmark of the queue consumer
 
-    Messages per second from an SQS server (ElasticMQ) on the same machine: by the consumer, which
-    counts each view exactly once and durably on the engine before it deletes the message, and by
-    a loop that only receives and deletes by the same client, in turns of 20,000 messages: medians
-    of 7 turns, and the minimum and maximum ratio of two. Only the ratios carry over to other
-    machines.
+    Messages per second from an SQS server (ElasticMQ) on the same machine. The consumer counts each
+    view exactly once and durably on the engine before it deletes the message; the bare loop only
+    receives and deletes, with the same client. They alternate in turns of 20,000 messages. The
+    table shows the medians of 7 turns, and the minimum and maximum ratio of two turns. Only the
+    ratios carry over to other machines.
 
     Measured by `./dev bench ingest` on %s.
 

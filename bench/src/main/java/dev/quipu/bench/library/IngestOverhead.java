@@ -29,8 +29,8 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 
 /**
- * Compares the consumer on the engine with a loop that only receives and deletes by the same
- * client: they take turns to drain a queue of the same length.
+ * Compares the consumer on the engine with a loop that only receives and deletes, with the same
+ * client: they take turns draining a queue of the same length.
  */
 public record IngestOverhead(SqsClient client, URI queue, int pollers) {
   private static final int TURNS = 7; // after a warm-up

@@ -422,7 +422,7 @@ public final class CounterTable {
     }
   }
 
-  /** Returns the epoch of the generation that has its newest request id; 0 if it never had one. */
+  /** Returns the epoch of the generation with its newest request id; 0 if it never had one. */
   public int epochOfIds(int ordinal) {
     return (state(ordinal) >>> CounterTablePage.EPOCH_SHIFT) & CounterTablePage.FLAGS;
   }

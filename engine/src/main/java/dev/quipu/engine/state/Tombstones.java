@@ -9,9 +9,9 @@ import java.util.Arrays;
  * <pre>{@code
  * A request id refers to its counter by ordinal. While ids of a counter are remembered, its ordinal
  * must not be reused for another counter, which would answer a new request with the replay of an
- * old one. So a removed counter stays as a tombstone until the generation that has its newest id is
- * dropped. Tombstones wait in one list for each epoch; those of an epoch without a generation are
- * freed, a few at a time.
+ * old one. So a removed counter stays as a tombstone until the generation that contains its newest
+ * id is dropped. Tombstones wait in one list for each epoch; those of an epoch without a generation
+ * are freed, a few at a time.
  * }</pre>
  */
 public final class Tombstones {
