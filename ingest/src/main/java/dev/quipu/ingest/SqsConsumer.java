@@ -156,7 +156,7 @@ public final class SqsConsumer implements AutoCloseable {
         return true;
       } catch (SdkException e) {
         if (!closed) {
-          LOGGER.warn("Queue unreachable; will retry cause={}", e.getMessage());
+          LOGGER.warn("Queue unreachable; will retry: cause={}", e.getMessage());
           pauseAfterError();
         }
         return false;
@@ -323,7 +323,7 @@ public final class SqsConsumer implements AutoCloseable {
   }
 
   private Fate sendToDeadLetters(Message message, MalformedEvent why) {
-    LOGGER.warn("Malformed message id={} cause={}", message.messageId(), why.getMessage());
+    LOGGER.warn("Malformed message: id={} cause={}", message.messageId(), why.getMessage());
     if (options.deadLetter().isEmpty()) {
       return Fate.LEAVE;
     }

@@ -87,11 +87,11 @@ public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchRespo
       views.add(EventReader.read(message.getBody()));
       return true;
     } catch (MalformedEvent e) {
-      LOGGER.warn("Malformed message id={} cause={}", message.getMessageId(), e.getMessage());
+      LOGGER.warn("Malformed message: id={} cause={}", message.getMessageId(), e.getMessage());
       return false;
     } catch (QuipuException e) {
       LOGGER.warn(
-          "View not counted; delivered again id={} cause={}",
+          "View not counted; will be delivered again: id={} cause={}",
           message.getMessageId(),
           e.getMessage());
       return false;

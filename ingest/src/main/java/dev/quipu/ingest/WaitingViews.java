@@ -86,7 +86,7 @@ final class WaitingViews {
         // until done
       }
     } catch (QuipuException e) {
-      LOGGER.warn("Views stay in the queue cause={}", e.getMessage());
+      LOGGER.warn("Views stay in the queue: cause={}", e.getMessage());
     } catch (RuntimeException e) {
       LOGGER.error("Unhandled exception in the queue; will retry", e);
     }
@@ -132,7 +132,7 @@ final class WaitingViews {
 
   private void moveToDeadLetters(Item item, RuntimeException why) {
     LOGGER.warn(
-        "Event moved to dead letters sort={} cause={}", item.key().sort(), why.getMessage());
+        "Event moved to dead letters: sort={} cause={}", item.key().sort(), why.getMessage());
     Map<String, Field> fields = new HashMap<>(item.fields());
     String reason = String.valueOf(why.getMessage());
     fields.put(

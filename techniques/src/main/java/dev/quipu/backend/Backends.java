@@ -184,8 +184,8 @@ public final class Backends {
         return type.cast(DurableFirst.withoutCache(counters, store.clock()));
       }
       throw new UnsupportedOperationException(
-          "only counters are supported over regions: if two regions write one item, one of the"
-              + " writes is lost");
+          "with several regions, only counters are supported: if two regions write to the same"
+              + " item, one of the writes is lost");
     }
 
     @Override

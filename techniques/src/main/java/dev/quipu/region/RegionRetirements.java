@@ -134,7 +134,8 @@ final class RegionRetirements {
    * @throws IllegalStateException if the region must not be retired, or too few regions agree
    */
   void retire(String lost, Set<String> destroyed, long slackMillis) {
-    for (int round = 0; round <= 2 * Regions.REGIONS_MAX; round++) {
+    int roundsMax = 2 * Regions.REGIONS_MAX + 1;
+    for (int round = 0; round < roundsMax; round++) {
       SortedMap<String, RegionRecords> seen = exchange();
       List<Retirement> decided = decided(seen);
       if (decided.stream().anyMatch(each -> each.lost().equals(lost))) {
@@ -157,7 +158,9 @@ final class RegionRetirements {
       long until = checkTime(lost, seen, voters, slackMillis);
       decide(number, own, until, voters, seen);
     }
-    throw new IllegalStateException("gave up: contention with the retirement of " + lost);
+    throw new IllegalStateException(
+        "gave up after %d attempts: contention on the retirement of region %s"
+            .formatted(roundsMax, lost));
   }
 
   /**

@@ -134,7 +134,8 @@ final class RegionTakeOver {
             new Condition.Absent());
     IdempotentRetry.result(
         regions.replica(earlier.successor()),
-        "the end of an earlier retirement",
+        "closing the earlier take-over of counter %s from region %s by region %s"
+            .formatted(counter, earlier.lost(), earlier.successor()),
         () -> through(earlier.successor(), store -> store.write(nothing)));
   }
 

@@ -65,7 +65,8 @@ record RegionView(
     }
     throw new NotAppliedException(
         Reason.THROTTLED,
-        "gave up: regions change faster than counter %s is read".formatted(counter));
+        "gave up after %d attempts: the regions changed during each read of counter %s"
+            .formatted(LOOKS_MAX, counter));
   }
 
   private static SortedMap<String, Frozen> frozen(SortedMap<String, RegionRows> seen) {

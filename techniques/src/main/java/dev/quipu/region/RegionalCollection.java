@@ -200,7 +200,7 @@ public final class RegionalCollection implements Technique {
     } while (attempts.again());
     throw new NotAppliedException(
         Reason.THROTTLED,
-        "gave up: counter %s is merged faster than it is read: %s".formatted(counter, attempts));
+        "gave up after %s: counter %s was merged during each read".formatted(attempts, counter));
   }
 
   private static CollectionRows together(SortedMap<String, CollectionRows> all) {

@@ -55,7 +55,7 @@ public final class AtomicAdd extends OneItem implements AddPart.Shardable {
       new TechniqueSpec(
           "atomic-add",
           "The store adds atomically; an outcome after a lost reply stays unknown.",
-          "unknown: a repeat may count twice, and giving up may lose it",
+          "unknown: a repeat may count the add twice, and giving up may lose it",
           Set.of(Capability.STRONG_READ),
           Atomicity.ITEM,
           Set.of(

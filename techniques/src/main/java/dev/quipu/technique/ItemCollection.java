@@ -211,7 +211,9 @@ public final class ItemCollection implements Technique {
       }
     }
     throw new NotAppliedException(
-        Reason.THROTTLED, "counter %s is compacted faster than it is read".formatted(counter));
+        Reason.THROTTLED,
+        "gave up after %d attempts: counter %s was compacted during each read"
+            .formatted(READS_MAX, counter));
   }
 
   /**

@@ -51,8 +51,9 @@ import picocli.CommandLine.TypeConversionException;
       "                a view is URL, time and client address",
       "  ndjson        {\"name\",\"delta\",\"id\"} on each line, or the output of export.",
       "                The id of a line without one is derived from its number and",
-      "                text, not from its file: it counts once within the store's",
-      "                window of request ids, and not in another file",
+      "                text, not from its file. Within the store's window of request",
+      "                ids, such a line counts exactly once, even if another file",
+      "                repeats it",
       "",
       "Example:",
       "  quipu import --data quipu-data --format combined-log access.log"

@@ -119,7 +119,7 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
     }
     if (sum > 1) {
       throw new IllegalArgumentException(
-          "the sum of --fault is %s; the maximum is 1".formatted(sum));
+          "the rates of --fault add up to %s; the maximum is 1".formatted(sum));
     }
     return found;
   }

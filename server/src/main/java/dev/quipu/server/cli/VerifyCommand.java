@@ -132,7 +132,7 @@ final class VerifyCommand extends ResultCommand {
   public Integer call() throws IOException {
     TechniqueSpec spec = Techniques.named(technique);
     if (store != null && command.commandLine().getParseResult().hasMatchedOption("--seeds")) {
-      throw new IllegalArgumentException("--seeds is not for --store; use --seconds");
+      throw new IllegalArgumentException("--seeds cannot be combined with --store; use --seconds");
     }
     return store == null ? simulate() : measure(spec, store);
   }

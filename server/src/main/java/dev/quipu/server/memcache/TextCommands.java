@@ -17,7 +17,7 @@ final class TextCommands {
   static final String INVALID_TIME = "CLIENT_ERROR invalid exptime argument";
   static final String TOO_LARGE = "SERVER_ERROR object too large for cache";
   static final String WOULD_OVERFLOW =
-      "CLIENT_ERROR value would be outside of 0 to 9223372036854775807";
+      "CLIENT_ERROR value would be outside the range 0 to 9223372036854775807";
 
   static final int WORDS_MAX = 1_024;
 

@@ -78,7 +78,7 @@ final class ProofCommandsTest {
     CommandResult seeds =
         run("verify", "--technique", "marker-item", "--store", "memory:", "--seeds", "2");
     assertEquals(ExitCode.USAGE, seeds.code);
-    assertTrue(seeds.err.contains("--seeds is not for --store"), seeds.err);
+    assertTrue(seeds.err.contains("--seeds cannot be combined with --store"), seeds.err);
   }
 
   @Test

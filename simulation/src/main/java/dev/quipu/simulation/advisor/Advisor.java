@@ -123,7 +123,8 @@ public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
       against.add("does not support bounds");
     }
     if (!load.retryWindow().isZero() && !spec.remembersIds()) {
-      against.add("does not support request ids, so a repeat by another process counts twice");
+      against.add(
+          "does not support request ids, so a repeat by another process counts the add twice");
     }
     if (spec.equals(RequestTokens.SPEC) && load.retryWindow().compareTo(RequestTokens.WINDOW) > 0) {
       against.add(

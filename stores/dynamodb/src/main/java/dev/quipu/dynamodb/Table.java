@@ -68,7 +68,7 @@ final class Table {
       if (!"AccessDeniedException".equals(e.awsErrorDetails().errorCode())) {
         throw Failures.of(e, Outcome.NOT_APPLIED);
       }
-      LOGGER.debug("DescribeTable denied; the table is assumed to exist table={}", name);
+      LOGGER.debug("DescribeTable denied; the table is assumed to exist: table={}", name);
     } catch (SdkException e) {
       throw Failures.of(e, Outcome.NOT_APPLIED);
     }
@@ -101,7 +101,7 @@ final class Table {
       try {
         client.createTable(request);
       } catch (ResourceInUseException e) {
-        LOGGER.debug("Another server is creating the table table={}", name);
+        LOGGER.debug("Another server is creating the table: table={}", name);
       }
       try (var waiter = client.waiter()) {
         waiter.waitUntilTableExists(each -> each.tableName(name));
@@ -120,7 +120,7 @@ final class Table {
               .timeToLiveSpecification(ttl -> ttl.enabled(true).attributeName(Attributes.TTL)));
     } catch (SdkException e) {
       LOGGER.warn(
-          "TTL of the table cannot be enabled; expired items stay table={} cause={}",
+          "TTL of the table cannot be enabled; expired items stay: table={} cause={}",
           name,
           e.getMessage());
     }

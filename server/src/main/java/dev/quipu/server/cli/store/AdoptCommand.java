@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "adopt",
     description = {
-      "Write the record of a store: the options that its counters are kept with.",
+      "Write the record of a store: the options that apply to its counters.",
       "",
       "A server whose options differ from the record, or that cannot read it, does",
       "not write."

@@ -69,7 +69,7 @@ final class EngineCommands {
         Reply.bulk(
             "QUIPU.ADD: "
                 + Engine.SPEC.afterLostReply()
-                + ". INCR and the others: unknown; a repeat may count twice."));
+                + ". INCR and the others: unknown; a repeat may count the add twice."));
     return new Reply.Pairs(facts);
   }
 

@@ -43,7 +43,7 @@ final class RankingCommands {
               return new Reply.Score(
                   family.add(member, delta, "ERR increment or decrement would overflow"));
             }),
-        RespCommand.of("zadd", "key [NX | XX] [CH] number member [number member ...]")
+        RespCommand.of("zadd", "key [NX | XX] [CH] score member [score member ...]")
             .summary("Adds members to a sorted set, or updates their scores.")
             .writes(RankingCommands::set),
         RespCommand.of("zrem", "key member [member ...]")
