@@ -107,7 +107,7 @@ public sealed interface AddResult extends ItemResult {
       heldBy = List.copyOf(heldBy);
     }
 
-    /** Creates a rejection at this value. */
+    /** Creates a rejection with the value of the counter. */
     public Rejected(Rejection why, long value) {
       this(why, OptionalLong.of(value), List.of());
     }

@@ -49,12 +49,12 @@ public record Scan(
     return new Scan(partition, from, until, descending, itemsOfPage, consistency);
   }
 
-  /** Returns the start of the range as a {@link Key#place}, inclusive. */
+  /** Returns the inclusive start of the range as a {@link Key#place}. */
   public String fromPlace() {
     return Key.group(partition) + "/" + from;
   }
 
-  /** Returns the end of the range as a {@link Key#place}, exclusive. */
+  /** Returns the exclusive end of the range as a {@link Key#place}. */
   public String untilPlace() {
     String group = Key.group(partition);
     return until.map(sort -> group + "/" + sort).orElse(group + "0"); // the character after a slash

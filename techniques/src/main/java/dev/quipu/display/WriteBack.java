@@ -30,7 +30,7 @@ public final class WriteBack implements AutoCloseable {
   private final Periodic running;
 
   /**
-   * Starts immediately.
+   * Starts the write-back; the first round runs after one interval.
    *
    * @param interval between two rounds, {@link #INTERVAL_MIN} to {@link #INTERVAL_MAX}
    */

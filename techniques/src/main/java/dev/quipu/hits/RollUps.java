@@ -17,7 +17,7 @@ public final class RollUps implements AutoCloseable {
   private final Periodic running;
 
   /**
-   * Starts immediately.
+   * Starts the roll-ups; the first round runs after one interval.
    *
    * @param interval time between two rounds
    */

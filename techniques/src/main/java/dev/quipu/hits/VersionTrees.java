@@ -22,8 +22,8 @@ import java.util.stream.Collectors;
  *
  * @param root the latest root
  * @param nodes the values of branches that are not folded, by branch and number
- * @param goneValues texts of values that the root includes
- * @param goneRoots texts of roots that a later one replaces
+ * @param goneValues the stored form of values that the root includes
+ * @param goneRoots the stored form of roots that a later one replaces
  * @param seen which roots were found in the store, and when
  */
 public record VersionTrees(
@@ -88,17 +88,17 @@ public record VersionTrees(
     }
   }
 
-  /** Resolves values and roots without notes of which roots were found. */
+  /** Resolves values and roots, if there are no notes of roots that were found. */
   public static VersionTrees of(Collection<String> texts, Collection<String> roots) {
     return of(texts, roots, Set.of());
   }
 
   /**
-   * Resolves the texts that were read.
+   * Resolves the strings that were read.
    *
-   * @param texts of values
-   * @param roots of roots
-   * @param seenTexts of notes of roots that were found in the store
+   * @param texts the stored form of each value
+   * @param roots the stored form of each root
+   * @param seenTexts the stored form of each note of a root that was found in the store
    */
   public static VersionTrees of(
       Collection<String> texts, Collection<String> roots, Collection<String> seenTexts) {
@@ -231,7 +231,7 @@ public record VersionTrees(
   }
 
   /**
-   * Returns the number of texts that pruning would remove or fold.
+   * Returns the number of stored strings that pruning would remove or fold.
    *
    * @param horizonMillis branches that began until then may be folded
    */

@@ -69,8 +69,8 @@ public final class Store {
   }
 
   /**
-   * Returns the numbers of calls to the driver so far: all, including retries, and those with an
-   * unknown outcome.
+   * Returns the numbers of calls to the driver so far: all calls, the retries among them, and the
+   * calls with an unknown outcome.
    */
   public Statistics statistics() {
     return retry.statistics();
@@ -204,7 +204,7 @@ public final class Store {
     return retry.sharing(attempts, calls);
   }
 
-  /** Returns the time by which items expire, in whole milliseconds. */
+  /** Returns the current time of the clock by which items expire, in whole milliseconds. */
   public Instant now() {
     return expiry.now();
   }

@@ -50,14 +50,14 @@ import java.util.random.RandomGenerator;
  *
  * Why it is correct. Every change is a cas on the item that was read, so only one of two contenders
  * gets the lock. Each process judges leases by its own clock: as long as clocks differ by less than
- * the rest of a lease, two processes never hold the lock at the same time. A holder that was paused
- * for longer than that wrongly believes that it still holds the lock; but the next holder has a
- * higher token, and from its first write on, the writes of the paused holder are rejected.
+ * the remainder of a lease, two processes never hold the lock at the same time. A holder that was
+ * paused for longer than that wrongly believes that it still holds the lock; but the next holder
+ * has a higher token, and from its first write on, the writes of the paused holder are rejected.
  *
- * Limits. A holder that has not written yet does not prevent a write of the paused holder before
- * its own. A store that evicts items (memcached, when it is full) releases the lock early; the
- * token then restarts from the time of day in milliseconds, which is higher than the earlier tokens
- * unless the lock changed hands more often than once per millisecond.
+ * Limits. Until the next holder has written, writes of the paused holder are still accepted. A
+ * store that evicts items (memcached, when it is full) releases the lock early; the token then
+ * restarts from the current time in milliseconds since 1970, which is higher than the earlier
+ * tokens unless the lock changed hands more often than once per millisecond.
  *
  * Crash table.
  *   | crash after step | stored      | then                          |

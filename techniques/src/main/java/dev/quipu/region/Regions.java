@@ -135,7 +135,7 @@ public final class Regions {
   }
 
   /**
-   * Returns the region where a request counts, which its id begins with.
+   * Returns the region in which a request counts: the one that its id begins with.
    *
    * @throws IllegalArgumentException if the id begins with none of these regions
    */

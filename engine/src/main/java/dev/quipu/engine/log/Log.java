@@ -173,8 +173,8 @@ public final class Log implements Closeable {
   }
 
   /**
-   * Returns whether a frame of this size is sure to have space; if not yet, waits briefly for a
-   * spare.
+   * Returns whether space for a frame of this size is guaranteed. If it is not yet, waits for a
+   * spare segment, unless the last attempt to prepare one failed.
    */
   public boolean hasRoom(int frameBytes) {
     if (segmentBytes - position >= frameBytes || !spares.isEmpty()) {

@@ -109,7 +109,7 @@ public final class Snapshot implements Closeable {
   /**
    * Writes the names of the request id files that belong to the snapshot.
    *
-   * @param isSalvaged whether they may have ids of counters whose names were lost
+   * @param isSalvaged whether they may contain ids of counters whose names were lost
    */
   public void idFiles(List<IdFile> files, boolean isSalvaged) throws IOException {
     for (IdFile file : files) {

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A driver with fewer capabilities, which rejects calls that need the others. */
+/** A driver with a subset of the capabilities of another; rejects calls that need the rest. */
 public final class LimitedDriver implements BatchDriver, ScanDriver {
   private final StoreDriver driver;
   private final StoreProfile profile;

@@ -11,10 +11,10 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Repeats a call whose outcome is unknown. For calls that are idempotent.
+ * Repeats an idempotent call while its outcome is unknown.
  *
- * <p>Once unknown, the outcome stays unknown until a repeat succeeds: that a repeat was not applied
- * (connection refused, for example) says nothing about the call before it.
+ * <p>Once unknown, the outcome stays unknown until a repeat succeeds: a repeat that was not applied
+ * (connection refused, for example) says nothing about the calls before it.
  */
 public final class Attempts {
   private static final RetryPolicy POLICY =
