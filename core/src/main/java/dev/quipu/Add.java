@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  *     control characters
  * @param delta what to add; not zero
  * @param bounds the bounds that the add must keep
- * @param id the request id, under which a repeat counts once; null for none, and then an unknown
- *     outcome cannot be resolved
+ * @param id the request id: an add repeated under it counts exactly once; null for none, and then
+ *     an unknown outcome cannot be resolved
  */
 public record Add(String counter, long delta, Bounds bounds, @Nullable RequestId id) {
   /**

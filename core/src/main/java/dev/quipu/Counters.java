@@ -27,7 +27,7 @@ public interface Counters {
     return guarantees().contains(guarantee);
   }
 
-  /** Returns whether a repeat under its request id counts once. */
+  /** Returns whether an add repeated under its request id counts exactly once. */
   default boolean remembersIds() {
     return promises(Guarantee.IDEMPOTENT) || promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
   }

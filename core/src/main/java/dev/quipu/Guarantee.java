@@ -5,14 +5,14 @@ package dev.quipu;
  * can detect its violation, and a test shows that a technique without it fails that checker.
  */
 public enum Guarantee {
-  /** An add counts once or not at all, and one that was acknowledged counts. */
-  AT_MOST_ONCE("an add counts once or not at all; an acknowledged one counts"),
+  /** An add counts at most once, and one that was acknowledged counts. */
+  AT_MOST_ONCE("an add counts at most once; an acknowledged one counts"),
   /** An add that was acknowledged counts, perhaps more than once. */
   AT_LEAST_ONCE("an acknowledged add counts, perhaps more than once"),
-  /** An add repeated under its request id counts once, no matter how often or how late. */
-  IDEMPOTENT("an add repeated under its id counts once, forever"),
+  /** An add repeated under its request id counts exactly once, no matter how often or how late. */
+  IDEMPOTENT("an add repeated under its id counts exactly once, forever"),
   /** Like {@link #IDEMPOTENT}, for as long as ids are remembered. */
-  IDEMPOTENT_WITHIN_WINDOW("an add repeated under its id within the window counts once"),
+  IDEMPOTENT_WITHIN_WINDOW("an add repeated under its id within the window counts exactly once"),
   /** Floors and ceilings hold at every moment. */
   BOUNDED("floors and ceilings hold at every moment"),
   /**

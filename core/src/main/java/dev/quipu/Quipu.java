@@ -99,8 +99,8 @@ public final class Quipu implements AutoCloseable {
     }
 
     /**
-     * Keeps request ids for this time: a repeat within it counts once. By default 24 hours on the
-     * embedded engine, and forever on a store.
+     * Keeps request ids for this time: an add repeated within it counts exactly once. By default 24
+     * hours on the embedded engine, and forever on a store.
      *
      * @param time 1 second to 366 days
      */

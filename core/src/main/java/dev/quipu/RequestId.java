@@ -9,7 +9,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The caller's name for one logical request: an add that is repeated under the same id counts once.
+ * The caller's name for one logical request: an add that is repeated under the same id counts
+ * exactly once.
  *
  * <p>Create it before the first attempt and keep it until there is a definite result. An order
  * number or the id of a queue message is suitable. An id belongs to one counter: the same id on

@@ -68,7 +68,7 @@ public final class Engine implements EmbeddedEngine {
       new TechniqueSpec(
           "engine",
           "The embedded engine: number and request id in one record of its log.",
-          "a repeat under its id counts once, and gets the first answer",
+          "an add repeated under its id counts exactly once; the repeat gets the first answer",
           Set.of(),
           Atomicity.ITEM,
           Set.of(

@@ -7,7 +7,8 @@ public interface ViewQueue extends AutoCloseable {
   /**
    * Sends an event; returns when it is durable.
    *
-   * @throws dev.quipu.QuipuException if it is not, or that is unknown. Retry: the event counts once
+   * @throws dev.quipu.QuipuException if it is not, or that is unknown. Retry: the event counts
+   *     exactly once
    */
   void send(ViewEvent event);
 

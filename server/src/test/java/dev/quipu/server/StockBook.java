@@ -74,7 +74,7 @@ final class StockBook {
     return requests.values().stream().mapToLong(each -> each.rejections.size()).sum();
   }
 
-  /** Returns the pieces sold; checks that each request counts once and no rejection was wrong. */
+  /** Returns the pieces sold; checks that no request counts twice and no rejection was wrong. */
   synchronized long check(long stock) {
     assertEquals(List.of(), wrong, "answered without a request, or rejected after it was applied");
     TreeMap<Long, Long> begun = new TreeMap<>();

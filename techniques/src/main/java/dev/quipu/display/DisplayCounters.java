@@ -15,7 +15,8 @@ public interface DisplayCounters {
   /**
    * Counts one view.
    *
-   * @param id the request id of this view, under which a repeat counts once; empty for none
+   * @param id the request id of this view: a view repeated under it counts exactly once; empty for
+   *     none
    * @return the number to show, if it is known without another call
    * @throws dev.quipu.QuipuException if it was not counted, or the outcome is unknown
    * @throws UnsupportedOperationException if there is an id, and this variant does not support ids

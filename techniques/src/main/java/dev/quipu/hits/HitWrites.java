@@ -104,7 +104,7 @@ final class HitWrites {
       }
     }
     throw new OutcomeUnknownException(
-        Reason.THROTTLED, "gave up: contention on the roll up of counter " + counter, null);
+        Reason.THROTTLED, "gave up: contention on the roll-up of counter " + counter, null);
   }
 
   /** Throws if the hit may have been swept: it must not be stored again. */

@@ -119,7 +119,9 @@ final class RegionTakeOver {
           () -> through(last.successor(), store -> store.writeAll(batch, null)));
     }
     throw new NotAppliedException(
-        Reason.THROTTLED, "gave up after %d rounds".formatted(ROUNDS_MAX));
+        Reason.THROTTLED,
+        "gave up after %d attempts: contention on the take-over of counter %s"
+            .formatted(ROUNDS_MAX, counter));
   }
 
   /**

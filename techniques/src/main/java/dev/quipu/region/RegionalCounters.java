@@ -138,7 +138,7 @@ public final class RegionalCounters implements Technique {
       new TechniqueSpec(
           "regional",
           "Each region counts in its own items, within the rights that it holds.",
-          "a repeat under its id counts once, in any region, and is replayed",
+          "an add repeated under its id in any region counts exactly once; the repeat is replayed",
           Set.of(
               Capability.STRONG_READ,
               Capability.NATIVE_UPDATE,

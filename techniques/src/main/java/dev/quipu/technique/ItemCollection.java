@@ -94,7 +94,7 @@ public final class ItemCollection implements Technique {
       new TechniqueSpec(
           "item-collection",
           "One item per change; a read sums them up, a compaction folds the old ones.",
-          "a repeat under its id counts once, and is replayed",
+          "an add repeated under its id counts exactly once; the repeat is replayed",
           Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
           Atomicity.ITEM,
           Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT, Guarantee.LINEARIZABLE_READ),

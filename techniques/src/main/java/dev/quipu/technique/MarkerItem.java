@@ -121,7 +121,7 @@ public final class MarkerItem extends OneItem implements AddPart.Shardable {
     return new TechniqueSpec(
         "marker-item",
         "Number and marker change in one transaction; a repeat finds the marker.",
-        "a repeat under its id counts once, and is replayed",
+        "an add repeated under its id counts exactly once; the repeat is replayed",
         Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.ATOMIC_BATCH),
         Atomicity.PARTITION,
         Set.of(Guarantee.AT_MOST_ONCE, idempotence, Guarantee.BOUNDED, Guarantee.LINEARIZABLE_READ),

@@ -85,7 +85,8 @@ public final class RequestTokens extends OneItem {
       new TechniqueSpec(
           "request-token",
           "The store recognizes a repeat by its token, for minutes; later, the outcome is unknown.",
-          "a repeat under its id counts once, for 9 minutes; after that its outcome is unknown",
+          "an add repeated under its id counts exactly once, for 9 minutes; after that its outcome"
+              + " is unknown",
           Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.TOKEN_BATCH),
           Atomicity.ITEM,
           Set.of(

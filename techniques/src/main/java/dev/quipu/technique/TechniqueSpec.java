@@ -62,7 +62,7 @@ public record TechniqueSpec(
     return guarantees.contains(guarantee);
   }
 
-  /** Returns whether a repeat under the same request id counts once. */
+  /** Returns whether an add repeated under the same request id counts exactly once. */
   public boolean remembersIds() {
     return promises(Guarantee.IDEMPOTENT) || promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
   }

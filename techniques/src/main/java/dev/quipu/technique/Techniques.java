@@ -14,7 +14,7 @@ public final class Techniques {
       new TechniqueSpec(
           "hit-log",
           "One item per hit, sorted by time; a read adds the hits after a summary to it.",
-          "a repeat under its id counts once, and is replayed",
+          "an add repeated under its id counts exactly once; the repeat is replayed",
           Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
           Atomicity.ITEM,
           Set.of(

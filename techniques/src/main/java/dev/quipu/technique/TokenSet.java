@@ -76,7 +76,7 @@ public final class TokenSet extends OneItem implements AddPart.Shardable {
       new TechniqueSpec(
           "token-set",
           "Number and request ids are one item; a repeat finds its id. Slots are limited.",
-          "a repeat under its id counts once, and is replayed",
+          "an add repeated under its id counts exactly once; the repeat is replayed",
           Set.of(Capability.STRONG_READ),
           Atomicity.ITEM,
           Set.of(

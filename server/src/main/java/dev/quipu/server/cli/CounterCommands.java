@@ -36,7 +36,7 @@ final class CounterCommands {
 
   @Command(
       name = "add",
-      description = "Add to a counter, once for each request id.",
+      description = "Add to a counter, exactly once for each request id.",
       footer = {
         "",
         "Examples:",
@@ -53,7 +53,7 @@ final class CounterCommands {
     @Option(
         names = "--id",
         paramLabel = "ID",
-        description = "The request id: a repeat with the same id counts once (default: random).")
+        description = "The request id: repeated adds count exactly once (default: random).")
     private @Nullable String id;
 
     @Option(

@@ -34,7 +34,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The command {@code quipu} and its subcommands. */
 @Command(
     name = "quipu",
-    description = "Exact counting: durable before it is acknowledged, each request once.",
+    description = "Exact counting: durable before the reply, each request exactly once.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     subcommands = {

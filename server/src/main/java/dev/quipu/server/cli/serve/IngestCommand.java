@@ -30,7 +30,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 /** Counts views from queues. */
 @Command(
     name = "ingest",
-    description = "Count views from a queue, each once, until stopped.",
+    description = "Count views from a queue, each exactly once, until stopped.",
     subcommands = IngestCommand.SqsCommand.class,
     synopsisSubcommandLabel = "sqs")
 public final class IngestCommand implements Callable<Integer> {

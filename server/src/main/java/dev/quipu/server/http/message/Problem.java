@@ -158,7 +158,7 @@ public final class Problem extends RuntimeException {
             503,
             "outcome-unknown",
             "Outcome unknown",
-            detail + "; an add that is repeated with the same request id counts once")
+            detail + "; an add that is repeated with the same request id counts exactly once")
         .with("outcome", "unknown");
   }
 

@@ -39,7 +39,8 @@ public record OperationRoutes(
           Map.entry("request-canceled", "The request was canceled: it is never applied."),
           Map.entry("request-id-reused", "The id was used for a different request."),
           Map.entry(
-              "outcome-unknown", "The outcome is unknown. Retry with the same id: it counts once."),
+              "outcome-unknown",
+              "The outcome is unknown. Retry with the same id: the add counts exactly once."),
           Map.entry(
               "store-full",
               "The disk or the memory for counters is full. Not applied; reads still work."),

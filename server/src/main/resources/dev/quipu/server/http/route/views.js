@@ -1,6 +1,6 @@
 // Counts a view of the page that embeds it: <script src="https://HOST/views.js" async></script>
 // It waits (data-wait in seconds, 5 by default), so that leaving a page immediately does not count, and
-// sends nothing for robots and if Do Not Track is set. An event that is sent again counts once.
+// sends nothing for robots and if Do Not Track is set. An event that is sent again counts exactly once.
 (function () {
   'use strict';
   var script = document.currentScript;
