@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Runs a task at a fixed interval, on its own thread, until it is closed. */
+/**
+ * Runs a task repeatedly on its own thread, with a fixed delay between two rounds, until this is
+ * closed.
+ */
 public final class Periodic implements AutoCloseable {
   private final Duration interval;
   private final Runnable round;

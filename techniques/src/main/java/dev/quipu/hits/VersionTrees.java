@@ -88,7 +88,7 @@ public record VersionTrees(
     }
   }
 
-  /** Resolves values and roots, if there are no notes of roots that were found. */
+  /** Resolves values and roots; ignores notes of roots that were found. */
   public static VersionTrees of(Collection<String> texts, Collection<String> roots) {
     return of(texts, roots, Set.of());
   }

@@ -48,11 +48,12 @@ import java.util.random.RandomGenerator;
  *   5. Write protected data: each protected item stores the highest token that has written to it. A
  *      write uses cas, and is rejected if the item has a higher token.
  *
- * Why it is correct. Every change is a cas on the item that was read, so only one of two contenders
- * gets the lock. Each process judges leases by its own clock: as long as clocks differ by less than
- * the remainder of a lease, two processes never hold the lock at the same time. A holder that was
- * paused for longer than that wrongly believes that it still holds the lock; but the next holder
- * has a higher token, and from its first write on, the writes of the paused holder are rejected.
+ * Why it is correct. Every change is conditional on what was read (add or cas), so only one of two
+ * contenders gets the lock. Each process judges leases by the clock of its store, or by its own if
+ * the store has none: as long as these clocks differ by less than the remainder of a lease, two
+ * processes never hold the lock at the same time. A holder that was paused for longer than that
+ * wrongly believes that it still holds the lock; but the next holder has a higher token, and from
+ * its first write on, the writes of the paused holder are rejected.
  *
  * Limits. Until the next holder has written, writes of the paused holder are still accepted. A
  * store that evicts items (memcached, when it is full) releases the lock early; the token then
@@ -91,7 +92,8 @@ public final class Locks {
    *
    * @param owner the unique id of this holder
    * @param fence the fencing token, higher than that of every earlier holder
-   * @param until the end of the lease, by the caller's clock
+   * @param until the end of the lease, by the store's clock, or by the caller's if the store has
+   *     none
    */
   public record Lease(String name, String owner, long fence, Instant until) {}
 

@@ -124,7 +124,8 @@ public final class RedisProvider implements StoreProvider {
     if (!uri.path().isEmpty()) {
       if (!uri.path().matches("[0-9]{1,5}")) {
         throw new IllegalArgumentException(
-            "the database in the store's URI is '%s'; it must be a number".formatted(uri.path()));
+            "the database in the store's URI is '%s'; it must be a number from 0 to 99999"
+                .formatted(uri.path()));
       }
       builder.withDatabase(Integer.parseInt(uri.path()));
     }
