@@ -218,6 +218,7 @@ public final class Engine implements EmbeddedEngine {
       throws IOException {
     Disk disk = environment.disk();
     disk.createDirectories(directory);
+    FormatFile.requireOwn(disk, directory);
     HeldLock lock = opened.add(disk.lock(directory));
     disk.createDirectories(Log.directory(directory));
     disk.createDirectories(IdFiles.directory(directory));

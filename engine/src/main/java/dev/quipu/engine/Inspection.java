@@ -15,6 +15,7 @@ import dev.quipu.engine.ids.IdFiles;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
+import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.recovery.Recovered;
 import dev.quipu.engine.recovery.Recovery;
 import dev.quipu.engine.recovery.Snapshot;
@@ -97,6 +98,11 @@ public final class Inspection {
       throw new NotAppliedException(Reason.INVALID, directory + " is not a directory");
     }
     try {
+      FormatFile.requireOwn(disk, directory);
+      if (disk.list(directory).isEmpty()) {
+        throw new NotAppliedException(
+            Reason.INVALID, directory + " is empty; it is not a data directory");
+      }
       HeldLock lock = disk.lock(directory);
       try {
         return look.look();

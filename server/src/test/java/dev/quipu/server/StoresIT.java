@@ -42,8 +42,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Several servers on one store whose replies to one write in twenty are lost. With request ids
- * the count is exact; without, it drifts by exactly the amount recorded by the proxy.
+ * Several servers on one store whose replies to one write in twenty are lost. With request ids the
+ * count is exact; without, it drifts by exactly the amount recorded by the proxy.
  */
 final class StoresIT {
   private static final int SERVERS = 3;

@@ -13,13 +13,39 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 
 /** The file that states the format of a data directory and its identity, a random number. */
 public final class FormatFile {
   static final String FILE = "format";
   private static final String FORMAT = "quipu-engine 2";
 
+  /** What a directory without the files below may contain, besides files of others. */
+  private static final Set<String> OWN =
+      Set.of("lock", "log", "ids", FILE + ".tmp", "unsynced", "damaged", "lost+found");
+
   private FormatFile() {}
+
+  /**
+   * Throws if the directory has files of others and none of an engine. Creates nothing.
+   *
+   * @throws NotAppliedException if it has
+   */
+  public static void requireOwn(Disk disk, Path directory) throws IOException {
+    if (disk.exists(directory.resolve(FILE))
+        || disk.exists(directory.resolve(HighWater.FILE))
+        || !Snapshot.all(disk, directory).isEmpty()) {
+      return;
+    }
+    for (Path entry : disk.list(directory)) {
+      if (!OWN.contains(String.valueOf(entry.getFileName()))) {
+        throw new NotAppliedException(
+            Reason.INVALID,
+            "%s is not a data directory and not empty: it contains %s. Specify another directory, or a new one"
+                .formatted(directory, entry.getFileName()));
+      }
+    }
+  }
 
   /** Returns whether the directory has no engine yet. */
   public static boolean isNew(Disk disk, Path directory) throws IOException {
