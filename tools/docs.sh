@@ -34,7 +34,7 @@ done
   printf '```\n'
   for command in serve commands add set reset delete get list outcome views online next import ingest export check salvage techniques stores \
     schema adopt repair explain simpledb-local verify advise regions \
-    completion version; do
+    help completion version; do
     printf '\n## %s\n\n```text\n' "$command"
     COLUMNS=100 ./quipu "$command" --help
     [ "$command" != ingest ] || { echo; COLUMNS=100 ./quipu ingest sqs --help; }

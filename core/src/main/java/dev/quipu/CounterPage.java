@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A page of a listing of counters, ordered by name (by UTF-16 code unit).
+ * A page of a listing of counters, ordered by name (by code point).
  *
  * @param counters names and values
  * @param resumeAfter the name after which the next page starts; empty on the last page

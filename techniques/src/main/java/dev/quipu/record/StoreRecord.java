@@ -40,7 +40,8 @@ public record StoreRecord(
   /** The technique over several regions. */
   static final String REGIONAL = "regional";
 
-  static final Key KEY = new Key("store-record", "record");
+  /** The item. */
+  public static final Key KEY = new Key("store-record", "record");
 
   private static final String FORMAT = "format";
   private static final String FORMAT_NOW = "1";

@@ -39,6 +39,11 @@ import java.util.function.Function;
  */
 public final class CounterItems {
   public static final String VALUE = Item.VALUE;
+
+  /** Begin and end of the names of the counters that verifications of a technique leave. */
+  public static final String VERIFICATION = "quipu-verify/";
+
+  private static final String VERIFICATION_END = "quipu-verify0";
   private static final String DIRECTORY = "counters";
   private static final int LISTED_MAX = 100_000;
 
@@ -158,15 +163,19 @@ public final class CounterItems {
     return list(prefix, after, limit, this::read);
   }
 
-  /** Returns whether a store holds a counter; false if unknown, on a store without scans. */
+  /**
+   * Returns whether a store holds a counter, except those of verifications; false if unknown, on a
+   * store without scans.
+   */
   public static boolean areIn(Store store) {
     boolean isOrdered = store.profile().has(Capability.ORDERED_SCAN);
     if (!isOrdered && !store.profile().has(Capability.EVENTUAL_SCAN)) {
       return false;
     }
     Consistency consistency = isOrdered ? Consistency.STRONG : Consistency.EVENTUAL;
-    Scan one = new Scan(DIRECTORY, "", Optional.empty(), false, 1, consistency);
-    return !store.scan(one).items().isEmpty();
+    Scan before = new Scan(DIRECTORY, "", Optional.of(VERIFICATION), false, 1, consistency);
+    Scan after = new Scan(DIRECTORY, VERIFICATION_END, Optional.empty(), false, 1, consistency);
+    return !store.scan(before).items().isEmpty() || !store.scan(after).items().isEmpty();
   }
 
   /** Returns the names of all counters of a store. */

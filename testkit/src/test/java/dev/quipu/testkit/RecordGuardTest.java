@@ -29,6 +29,7 @@ import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.AtomicAdd;
+import dev.quipu.technique.CounterItems;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.Randomness;
@@ -111,6 +112,23 @@ final class RecordGuardTest {
     new AtomicAdd(here.store).add(new Add("likes", 1, null));
     String why = alone(ONE).compare().orElseThrow();
     assertTrue(why.contains("no record") && why.endsWith("run: " + ADOPT), why);
+  }
+
+  @Test
+  void countersOfAVerificationNeedNoRecord() {
+    AtomicAdd counters = new AtomicAdd(here.store);
+    counters.add(new Add(CounterItems.VERIFICATION + "1/2", 1, null));
+    assertEquals(Optional.empty(), alone(ONE).compare());
+    counters.add(new Add("quipu", 1, null));
+    assertTrue(alone(ONE).compare().isPresent());
+  }
+
+  @Test
+  void countersAfterThoseOfAVerificationNeedOne() {
+    AtomicAdd counters = new AtomicAdd(here.store);
+    counters.add(new Add(CounterItems.VERIFICATION + "1/2", 1, null));
+    counters.add(new Add("quipu-verify0", 1, null));
+    assertTrue(alone(ONE).compare().isPresent());
   }
 
   @Test

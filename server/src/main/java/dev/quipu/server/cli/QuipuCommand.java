@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -65,6 +66,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       VerifyCommand.class,
       AdviseCommand.class,
       RegionsCommand.class,
+      HelpCommand.class,
       ToolCommands.CompletionCommand.class,
       ToolCommands.VersionCommand.class,
     },

@@ -90,7 +90,7 @@ final class SetCommands {
         Map<String, Object> members = new LinkedHashMap<>();
         members.put("name", name);
         members.put("rejected", "value-mismatch");
-        String found = "was never written";
+        String found = "does not exist";
         if (mismatch.value().isPresent()) {
           String text = Long.toString(mismatch.value().getAsLong());
           members.put("value", text);

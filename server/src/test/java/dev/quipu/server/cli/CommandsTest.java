@@ -149,7 +149,7 @@ final class CommandsTest {
               new CommandResult(3, line("rejected (value-mismatch): a/b is -5"), ""),
               run(target, "set", "a/b", "7", "--if-value", "6"));
           assertEquals(
-              new CommandResult(3, line("rejected (value-mismatch): new was never written"), ""),
+              new CommandResult(3, line("rejected (value-mismatch): new does not exist"), ""),
               run(target, "set", "new", "7", "--if-value", "6"));
           assertEquals(
               new CommandResult(0, line("7"), ""),

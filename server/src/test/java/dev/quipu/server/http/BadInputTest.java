@@ -66,6 +66,30 @@ final class BadInputTest {
 
   /** Every problem type in the reference has a page, and every page is in the reference. */
   @Test
+  void aRequestIdOfASetOrDeleteIsRejected() {
+    for (String method : List.of("PUT", "DELETE")) {
+      Client.Reply reply =
+          client.send(
+              client
+                  .request("/v1/counters/keyed")
+                  .header("Content-Type", "application/json")
+                  .header("Idempotency-Key", "once")
+                  .method(
+                      method,
+                      method.equals("PUT")
+                          ? HttpRequest.BodyPublishers.ofString("{\"value\":\"5\"}")
+                          : HttpRequest.BodyPublishers.noBody()));
+      assertEquals(400, reply.status());
+      assertEquals(
+          "header Idempotency-Key is not supported by "
+              + method
+              + " of a counter; use ifValue, or an add",
+          reply.text("detail"));
+    }
+    assertEquals(404, client.get("/v1/counters/keyed").status());
+  }
+
+  @Test
   void everyProblemTypeIsExplained() throws IOException {
     Set<String> types = new TreeSet<>();
     Pattern row = Pattern.compile("\\| [0-9, ]+ \\|([^|]*)\\|.*");

@@ -14,6 +14,7 @@ import dev.quipu.simulation.Simulation;
 import dev.quipu.simulation.driver.FaultingDriver;
 import dev.quipu.simulation.time.VirtualTime;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.technique.CounterItems;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
@@ -91,7 +92,7 @@ public final class Drill {
   public static DrillReport measure(
       StoreDriver driver, Simulation.Factory technique, DrillOptions options) {
     RandomGenerator random = Randomness.secure();
-    String prefix = "quipu-verify/" + RequestId.random(random).bits() + "/";
+    String prefix = CounterItems.VERIFICATION + RequestId.random(random).bits() + "/";
     Drill drill = new Drill(driver, technique, options, Clock.system(), random, prefix);
     return drill.run(Drill::together);
   }

@@ -2,6 +2,7 @@ package dev.quipu.server.cli.store;
 
 import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
+import dev.quipu.record.StoreRecord;
 import dev.quipu.server.cli.access.Environment;
 import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.output.ExitCode;
@@ -54,6 +55,11 @@ public final class RepairCommand extends ResultCommand {
     try (OpenedStore opened = OpenedStore.of(store)) {
       Store read = new Store(opened.driver(), Environment.of(command).clock());
       try (RecordGuard guard = counting.guard(read)) {
+        CountingFlags.require(guard.compare());
+        if (read.get(StoreRecord.KEY).isEmpty()) { // an empty store; check() would write one
+          output.note("no such counter: " + counter);
+          return ExitCode.FAILED;
+        }
         CountingFlags.require(guard.check());
         guard.start();
         Store written = new Store(guard.over(opened.driver()), Environment.of(command).clock());

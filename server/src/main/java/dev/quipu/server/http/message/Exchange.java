@@ -72,6 +72,15 @@ public record Exchange(
     }
   }
 
+  /** Throws if there is a request id, on a route that would not look it up on a repeat. */
+  public void requireNoIdempotencyKey() {
+    if (headers().contains(IDEMPOTENCY_KEY)) {
+      throw Problem.badRequest(
+          "header %s is not supported by %s of a counter; use ifValue, or an add"
+              .formatted(IDEMPOTENCY_KEY, method()));
+    }
+  }
+
   private static String unquoted(String text) {
     if (text.indexOf('"') < 0) {
       return text;

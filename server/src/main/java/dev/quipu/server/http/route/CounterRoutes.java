@@ -191,6 +191,7 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
 
   /** PUT /v1/counters/{name} */
   HttpReply set(Exchange exchange) {
+    exchange.requireNoIdempotencyKey();
     JsonBody body = exchange.json(Set.of("value", "ifValue"));
     String name = exchange.variable();
     OptionalLong ifValue =
@@ -207,7 +208,7 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
   }
 
   private static Problem mismatch(String name, OptionalLong expected, OptionalLong value) {
-    String found = value.isPresent() ? "is " + value.getAsLong() : "was never written";
+    String found = value.isPresent() ? "is " + value.getAsLong() : "does not exist";
     Problem problem =
         new Problem(
                 409,
@@ -221,6 +222,7 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
 
   /** DELETE /v1/counters/{name} */
   HttpReply delete(Exchange exchange) {
+    exchange.requireNoIdempotencyKey();
     counters.delete(exchange.variable());
     return HttpReply.text(204, "text/plain", "");
   }

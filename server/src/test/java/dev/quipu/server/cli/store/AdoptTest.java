@@ -11,6 +11,7 @@ import dev.quipu.Quipu;
 import dev.quipu.Reading;
 import dev.quipu.hits.HitLog;
 import dev.quipu.layer.Store;
+import dev.quipu.record.StoreRecord;
 import dev.quipu.server.cli.QuipuCommand;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.shard.ShardOptions;
@@ -186,6 +187,8 @@ final class AdoptTest {
         StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port())) {
       String uri = "redis://127.0.0.1:" + redis.port();
       Store store = new Store(driver, Clock.system());
+      says("repair stock --shards 4 --store " + uri, ExitCode.FAILED, "no such counter: stock");
+      assertEquals(Optional.empty(), store.get(StoreRecord.KEY));
       ShardOptions before = ShardOptions.fixed(4).within(Bounds.atLeast(0));
       new Sharded(store, new MarkerItem(store), before).add(new Add("stock", 50, null));
       String options = " --shards 4 --floor -10 --ceiling 60 ";
