@@ -241,8 +241,7 @@ final class BulkIT {
       }
       String outcome = result.path("outcome").asString();
       // On a busy machine an add may wait too long for others to the row, before it is sent.
-      assertTrue(
-          status == 503 || (status == 429 && outcome.equals("not-applied")), answers.get(i));
+      assertTrue(status == 503 || (status == 429 && outcome.equals("not-applied")), answers.get(i));
       if (outcome.equals("not-applied")) {
         notApplied.incrementAndGet();
         if (!doubtful.contains(line.id) && random.nextInt(3) == 0) {
