@@ -39,6 +39,7 @@ import java.util.random.RandomGenerator;
  */
 final class RegionRetirements {
   private static final int ATTEMPTS_MAX = 20;
+  private static final int ROUNDS_MAX = 2 * Regions.REGIONS_MAX + 1;
   private static final long NO_TIME = -1;
   private static final int ROUND_LENGTH = 19;
   private static final String PROMISED = "promised";
@@ -134,8 +135,7 @@ final class RegionRetirements {
    * @throws IllegalStateException if the region must not be retired, or too few regions agree
    */
   void retire(String lost, Set<String> destroyed, long slackMillis) {
-    int roundsMax = 2 * Regions.REGIONS_MAX + 1;
-    for (int round = 0; round < roundsMax; round++) {
+    for (int round = 0; round < ROUNDS_MAX; round++) {
       SortedMap<String, RegionRecords> seen = exchange();
       List<Retirement> decided = decided(seen);
       if (decided.stream().anyMatch(each -> each.lost().equals(lost))) {
@@ -160,7 +160,7 @@ final class RegionRetirements {
     }
     throw new IllegalStateException(
         "gave up after %d attempts: contention on the retirement of region %s"
-            .formatted(roundsMax, lost));
+            .formatted(ROUNDS_MAX, lost));
   }
 
   /**

@@ -40,10 +40,10 @@ import java.util.function.Function;
 public final class CounterItems {
   public static final String VALUE = Item.VALUE;
 
-  /** Begin and end of the names of the counters that verifications of a technique leave. */
+  /** Prefix of the names of the counters that verifications of a technique leave. */
   public static final String VERIFICATION = "quipu-verify/";
 
-  private static final String VERIFICATION_END = "quipu-verify0";
+  private static final String VERIFICATION_END = "quipu-verify0"; // the first text after all
   private static final String DIRECTORY = "counters";
   private static final int LISTED_MAX = 100_000;
 

@@ -18,11 +18,12 @@ import java.util.Set;
 /** The file that states the format of a data directory and its identity, a random number. */
 public final class FormatFile {
   static final String FILE = "format";
+  private static final String DRAFT = FILE + ".tmp";
   private static final String FORMAT = "quipu-engine 2";
 
-  /** What a directory without the files below may contain, besides files of others. */
+  /** What a directory may contain whose engine was not created completely, or is damaged. */
   private static final Set<String> OWN =
-      Set.of("lock", "log", "ids", FILE + ".tmp", "unsynced", "damaged", "lost+found");
+      Set.of("lock", "log", "ids", DRAFT, Recovery.UNSYNCED_FILE, "damaged", "lost+found");
 
   private FormatFile() {}
 
@@ -32,9 +33,7 @@ public final class FormatFile {
    * @throws NotAppliedException if it has
    */
   public static void requireOwn(Disk disk, Path directory) throws IOException {
-    if (disk.exists(directory.resolve(FILE))
-        || disk.exists(directory.resolve(HighWater.FILE))
-        || !Snapshot.all(disk, directory).isEmpty()) {
+    if (disk.exists(directory.resolve(FILE)) || hasMarkOrSnapshot(disk, directory)) {
       return;
     }
     for (Path entry : disk.list(directory)) {
@@ -50,9 +49,7 @@ public final class FormatFile {
   /** Returns whether the directory has no engine yet. */
   public static boolean isNew(Disk disk, Path directory) throws IOException {
     boolean isUsed =
-        disk.exists(directory.resolve(HighWater.FILE))
-            || !Snapshot.all(disk, directory).isEmpty()
-            || !Log.segmentFiles(disk, directory).isEmpty();
+        hasMarkOrSnapshot(disk, directory) || !Log.segmentFiles(disk, directory).isEmpty();
     if (disk.exists(directory.resolve(FILE))) {
       // The identity is written first: without a mark and a log, the creation was interrupted.
       return !isUsed;
@@ -63,9 +60,14 @@ public final class FormatFile {
     return true;
   }
 
+  private static boolean hasMarkOrSnapshot(Disk disk, Path directory) throws IOException {
+    return disk.exists(directory.resolve(HighWater.FILE))
+        || !Snapshot.all(disk, directory).isEmpty();
+  }
+
   /** Writes the format file of a new directory, and a high-water mark of 0. */
   public static void create(Disk disk, Path directory, long identity) throws IOException {
-    Path draft = directory.resolve(FILE + ".tmp");
+    Path draft = directory.resolve(DRAFT);
     String text = "%s%nidentity %016x%n".formatted(FORMAT, identity);
     try (DiskFile file = disk.create(draft)) {
       file.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);

@@ -64,7 +64,6 @@ final class BadInputTest {
     client.add("state", "{\"delta\":7}");
   }
 
-  /** Every problem type in the reference has a page, and every page is in the reference. */
   @Test
   void aRequestIdOfASetOrDeleteIsRejected() {
     for (String method : List.of("PUT", "DELETE")) {
@@ -89,6 +88,7 @@ final class BadInputTest {
     assertEquals(404, client.get("/v1/counters/keyed").status());
   }
 
+  /** Every problem type in the reference has a page, and every page is in the reference. */
   @Test
   void everyProblemTypeIsExplained() throws IOException {
     Set<String> types = new TreeSet<>();

@@ -55,12 +55,11 @@ public final class RepairCommand extends ResultCommand {
     try (OpenedStore opened = OpenedStore.of(store)) {
       Store read = new Store(opened.driver(), Environment.of(command).clock());
       try (RecordGuard guard = counting.guard(read)) {
-        CountingFlags.require(guard.compare());
-        if (read.get(StoreRecord.KEY).isEmpty()) { // an empty store; check() would write one
+        CountingFlags.require(guard.compare()); // check() would write a record to an empty store
+        if (read.get(StoreRecord.KEY).isEmpty()) {
           output.note("no such counter: " + counter);
           return ExitCode.FAILED;
         }
-        CountingFlags.require(guard.check());
         guard.start();
         Store written = new Store(guard.over(opened.driver()), Environment.of(command).clock());
         if (!(counting.counters(written) instanceof Sharded sharded)) {
