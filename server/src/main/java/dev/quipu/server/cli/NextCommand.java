@@ -59,7 +59,8 @@ final class NextCommand extends AccessCommand {
     String given = id;
     RequestId request = given == null ? RequestId.random() : RequestId.of(given);
     try (Access access = target.open()) {
-      return print(target.attempts().repeat(() -> access.next(series, payload, request)));
+      return print(
+          target.attempts().repeat(() -> access.sequences().next(series, payload, request)));
     } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
         output.note("request id: " + request);

@@ -51,6 +51,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       DataCommands.ViewsCommand.class,
       CounterCommands.OnlineCommand.class,
       NextCommand.class,
+      SequenceCommand.class,
       ImportCommand.class,
       IngestCommand.class,
       CounterCommands.ExportCommand.class,

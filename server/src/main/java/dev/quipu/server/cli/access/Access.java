@@ -1,9 +1,7 @@
 package dev.quipu.server.cli.access;
 
 import dev.quipu.Counters;
-import dev.quipu.RequestId;
 import dev.quipu.presence.Online;
-import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.view.ViewEvent;
 import java.time.Instant;
 import java.util.List;
@@ -31,8 +29,8 @@ public interface Access extends AutoCloseable {
   /** Records that a client is in a room now. */
   void seen(String room, String client);
 
-  /** Stores a record under the next number of a series. */
-  SequenceOfRecords.Result next(String series, String payload, RequestId id);
+  /** Returns the sequences of records. */
+  SequenceAccess sequences();
 
   @Override
   void close();

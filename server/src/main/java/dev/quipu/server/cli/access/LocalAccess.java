@@ -5,10 +5,8 @@ import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.RequestId;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
-import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import java.time.Instant;
@@ -76,8 +74,8 @@ final class LocalAccess implements Access {
   }
 
   @Override
-  public SequenceOfRecords.Result next(String series, String payload, RequestId id) {
-    return quipu.part(SequenceOfRecords.class).add(series, payload, id);
+  public SequenceAccess sequences() {
+    return new LocalSequences(quipu);
   }
 
   @Override

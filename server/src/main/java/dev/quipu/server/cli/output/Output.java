@@ -30,6 +30,14 @@ public final class Output {
     return members;
   }
 
+  /** Returns a text in one line: backslashes, tabs and line breaks are escaped. */
+  public static String oneLine(String text) {
+    return text.replace("\\", "\\\\")
+        .replace("\t", "\\t")
+        .replace("\n", "\\n")
+        .replace("\r", "\\r");
+  }
+
   /** Prints either the text or the members. */
   public void print(String text, Map<String, ?> members) {
     if (json) {

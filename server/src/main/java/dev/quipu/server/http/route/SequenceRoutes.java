@@ -7,12 +7,17 @@ import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.JsonBody;
 import dev.quipu.server.http.message.Problem;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
 /** Serves sequences of records over HTTP. */
 record SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
+  private static final int PAGE_RECORDS = 100;
+  private static final int RECORD_BYTES = 2 * SequenceOfRecords.PAYLOAD_BYTES_MAX;
+
   /** POST /v1/sequences/{name}/next */
   HttpReply next(Exchange exchange) {
     String payload = exchange.json(Set.of("payload")).optionalText("payload").orElse("");
@@ -35,35 +40,66 @@ record SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
     };
   }
 
-  /** GET /v1/sequences/{name}: returns the highest number, 0 if there is none, or one record. */
+  /** GET /v1/sequences/{name}: the highest number, 0 if there is none; a page; or one record. */
   HttpReply read(Exchange exchange) {
-    exchange.allowParameters(Set.of("number"));
+    exchange.allowParameters(Set.of("number", "from", "limit"));
     String series = exchange.variable();
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", series);
+    Optional<String> from = exchange.parameter("from");
+    Optional<String> limit = exchange.parameter("limit");
+    boolean isPage = from.isPresent() || limit.isPresent();
     if (exchange.parameter("number").isEmpty()) {
       members.put("last", Long.toString(sequences.get().last(series)));
+      if (isPage) {
+        int most = limit.map(SequenceRoutes::limit).orElse(PAGE_RECORDS);
+        exchange.reserve((long) most * RECORD_BYTES);
+        long first = from.map(text -> number("from", text)).orElse(1L);
+        List<NumberedRecord> page = sequences.get().page(series, first, most);
+        members.put("records", page.stream().map(SequenceRoutes::members).toList());
+      }
       return HttpReply.json(200, members);
     }
-    long number = number(exchange.parameter("number").get());
+    if (isPage) {
+      throw Problem.badRequest("query parameter number excludes from and limit; remove one");
+    }
+    long number = number("number", exchange.parameter("number").get());
     NumberedRecord record =
         sequences
             .get()
             .find(series, number)
             .orElseThrow(
                 () -> Problem.notFound("no number %d in series %s".formatted(number, series)));
-    members.put("number", Long.toString(number));
-    members.put("payload", record.payload());
-    members.put("at", record.at().toString());
-    record.voided().ifPresent(reason -> members.put("voided", reason));
+    members.putAll(members(record));
     return HttpReply.json(200, members);
   }
 
-  private static long number(String text) {
+  private static Map<String, Object> members(NumberedRecord record) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("number", Long.toString(record.number()));
+    members.put("payload", record.payload());
+    members.put("at", record.at().toString());
+    record.voided().ifPresent(reason -> members.put("voided", reason));
+    return members;
+  }
+
+  private static long number(String parameter, String text) {
     if (!text.matches("[1-9][0-9]{0,17}")) {
-      throw Problem.badRequest("query parameter number is '%s'; the minimum is 1".formatted(text));
+      throw Problem.badRequest(
+          "query parameter %s is '%s'; it must be an integer, 1 or more"
+              .formatted(parameter, text));
     }
     return Long.parseLong(text);
+  }
+
+  private static int limit(String text) {
+    long limit = number("limit", text);
+    if (limit > SequenceOfRecords.PAGE_MAX) {
+      throw Problem.badRequest(
+          "query parameter limit is %d; the maximum is %d"
+              .formatted(limit, SequenceOfRecords.PAGE_MAX));
+    }
+    return (int) limit;
   }
 
   /** POST /v1/sequences/{name}/void */
