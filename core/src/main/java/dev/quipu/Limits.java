@@ -19,6 +19,9 @@ public final class Limits {
   /** Longest client id of a view event, in bytes of UTF-8. */
   public static final int CLIENT_ID_BYTES_MAX = 255;
 
+  /** Largest value of a view event. */
+  public static final long VIEW_VALUE_MAX = 1_000_000_000;
+
   /** Maximum number of adds in one call of {@link Counters#addAll}. */
   public static final int BULK_ADDS_MAX = 10_000;
 

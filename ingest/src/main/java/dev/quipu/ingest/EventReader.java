@@ -6,6 +6,7 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Base64;
+import java.util.OptionalLong;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
@@ -15,9 +16,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Parses view events: {@code {"url","time","clientId"}}, plain or as the data of a CloudEvent 1.0
- * in JSON. The {@code subject} and {@code time} of a CloudEvent replace a url and a time that are
- * missing in its data. Other fields are ignored.
+ * Parses view events: {@code {"url","time","clientId"}} with an optional {@code "value"}, plain or
+ * as the data of a CloudEvent 1.0 in JSON. The {@code subject} and {@code time} of a CloudEvent
+ * replace a url and a time that are missing in its data. Other fields are ignored.
  */
 public final class EventReader {
   /** Longest event, in characters: the limit of SQS. */
@@ -103,7 +104,7 @@ public final class EventReader {
     Instant time = time(either(data, "time", around, "time", prefix), prefix + "time");
     String client = either(data, "clientId", data, "clientId", prefix);
     try {
-      return new ViewEvent(url, time, client);
+      return new ViewEvent(url, time, client, value(data, prefix + "value"));
     } catch (IllegalArgumentException e) {
       String problem = String.valueOf(e.getMessage()); // it starts with the field
       throw new MalformedEvent(prefix + problem.split(" ", 2)[0], problem);
@@ -130,6 +131,17 @@ public final class EventReader {
       throw new MalformedEvent(prefix + name, "not a string");
     }
     return value.stringValue();
+  }
+
+  private static OptionalLong value(JsonNode data, String field) throws MalformedEvent {
+    JsonNode value = data.get("value");
+    if (value == null || value.isNull()) {
+      return OptionalLong.empty();
+    }
+    if (!value.isIntegralNumber() || !value.canConvertToLong()) {
+      throw new MalformedEvent(field, "not a 64-bit integer");
+    }
+    return OptionalLong.of(value.longValue());
   }
 
   private static Instant time(String text, String field) throws MalformedEvent {

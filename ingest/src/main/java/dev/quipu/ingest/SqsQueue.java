@@ -45,10 +45,11 @@ public final class SqsQueue implements ViewQueue {
 
   /** Returns an event in the format of {@link EventReader}. */
   public static String text(ViewEvent event) {
-    Map<String, String> members = new LinkedHashMap<>();
+    Map<String, Object> members = new LinkedHashMap<>();
     members.put("url", event.url());
     members.put("time", event.time().toString());
     members.put("clientId", event.clientId());
+    event.value().ifPresent(value -> members.put("value", value));
     return MAPPER.writeValueAsString(members);
   }
 

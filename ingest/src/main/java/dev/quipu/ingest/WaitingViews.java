@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -40,6 +41,7 @@ final class WaitingViews {
   private static final String URL = "url";
   private static final String TIME = "time";
   private static final String CLIENT = "client";
+  private static final String VALUE = "value";
   private static final String REASON = "reason";
   private static final int AT_ONCE = 100;
   private static final int REASON_CHARS_MAX = 1_000; // to keep the item within its limits
@@ -68,14 +70,11 @@ final class WaitingViews {
     String sort =
         String.format(
             Locale.ROOT, "%013d#%s", store.clock().epochMillis(), RequestId.random(random).bits());
-    Map<String, Field> fields =
-        Map.of(
-            URL,
-            new Field.Text(event.url()),
-            TIME,
-            new Field.Text(event.time().toString()),
-            CLIENT,
-            new Field.Text(event.clientId()));
+    Map<String, Field> fields = new HashMap<>();
+    fields.put(URL, new Field.Text(event.url()));
+    fields.put(TIME, new Field.Text(event.time().toString()));
+    fields.put(CLIENT, new Field.Text(event.clientId()));
+    event.value().ifPresent(value -> fields.put(VALUE, new Field.Number(value)));
     store.write(new Write.Put(new Key(PARTITION, sort), fields, Condition.always()));
   }
 
@@ -116,7 +115,10 @@ final class WaitingViews {
           new ViewEvent(
               item.text(URL).orElseThrow(),
               Instant.parse(item.text(TIME).orElseThrow()),
-              item.text(CLIENT).orElseThrow()));
+              item.text(CLIENT).orElseThrow(),
+              item.fields().containsKey(VALUE)
+                  ? OptionalLong.of(item.number(VALUE))
+                  : OptionalLong.empty()));
     } catch (QuipuException e) {
       boolean isRejected = e.outcome() == Outcome.NOT_APPLIED && e.reason() == Reason.INVALID;
       if (!isRejected) {

@@ -38,6 +38,21 @@ final class EventReaderTest {
   }
 
   @Test
+  void aValueIsOptional() throws Exception {
+    ViewEvent read = EVENT.with(42);
+    assertEquals(read, EventReader.read(BARE.replace("}", ",\"value\":42}")));
+    assertEquals(read, EventReader.read(SqsQueue.text(read)));
+    assertEquals(EVENT, EventReader.read(BARE.replace("}", ",\"value\":null}")));
+    for (String wrong : new String[] {"-1", "1.5", "\"42\"", "1000000001", "1e400", "[]"}) {
+      MalformedEvent thrown =
+          assertThrows(
+              MalformedEvent.class,
+              () -> EventReader.read(BARE.replace("}", ",\"value\":" + wrong + "}")));
+      assertEquals("value", thrown.field(), wrong);
+    }
+  }
+
+  @Test
   void aCloudEventIsReadByItsDataOrItsEnvelope() throws Exception {
     String base64 = Base64.getEncoder().encodeToString(BARE.getBytes(StandardCharsets.UTF_8));
     assertEquals(EVENT, EventReader.read(cloudEvent("\"data\":" + BARE)));

@@ -24,6 +24,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -48,7 +49,8 @@ import java.util.random.RandomGenerator;
  * Stored. Each page has a partition, views/URL: the item STATISTICS with the number of views, and
  * one marker per view. If a view is identified by its time and client, the marker is
  * T#TIME#CID#CLIENT, with TIME in UTC with nine fractional digits, so that markers are sorted by
- * time; under any other identity it is V#KEY, and has the time as a field. Each site has a
+ * time; under any other identity it is V#KEY, and has the time as a field. A marker keeps the value of
+ * its event. Each site has a
  * partition, views-of-site/HOST: STATISTICS, and D#DAY for each day.
  *
  * Protocol, exact.
@@ -91,13 +93,17 @@ import java.util.random.RandomGenerator;
 public final class ViewCounter {
   private static final String STATISTICS = "STATISTICS";
   private static final String VIEWS = "views";
-  private static final String TIME_FIELD = "time";
-  private static final String BY_TIME = "T#";
+  static final String TIME_FIELD = "time";
+  static final String BY_TIME = "T#";
   private static final String BY_TIME_END = "T$"; // the first text after all that start with T#
-  private static final String BY_KEY = "V#";
+  static final String BY_KEY = "V#";
   private static final String BY_KEY_END = "V$";
   private static final String DAY = "D#";
-  private static final String CALL = "call"; // random id of the call that wrote a marker
+  static final String CALL = "call"; // random id of the call that wrote a marker
+  private static final String PAGES = "views/";
+  private static final int PARTITION_BYTES_KEPT = 1_024; // DynamoDB hashes partitions above 2,048
+  private static final String URL = "url"; // of the page, if its partition may be hashed
+  static final String VALUE = "value"; // of the event, for ViewAggregates
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSSSSS'Z'").withZone(ZoneOffset.UTC);
   private static final Set<Capability> NEEDS =
@@ -238,17 +244,17 @@ public final class ViewCounter {
   private Write marker(String page, ViewEvent event, long call) {
     String key = options.identity().of(event);
     Optional<Instant> until = options.keep().map(time -> store.now().plus(time));
-    return isByTime()
-        ? new Write.Put(
-            new Key(page, BY_TIME + key),
-            Map.of(CALL, new Field.Number(call)),
-            until,
-            new Condition.Absent())
-        : new Write.Put(
-            new Key(page, BY_KEY + key),
-            Map.of(CALL, new Field.Number(call), TIME_FIELD, new Field.Text(text(event.time()))),
-            until,
-            new Condition.Absent());
+    Map<String, Field> fields = new HashMap<>();
+    fields.put(CALL, new Field.Number(call));
+    if (!isByTime()) {
+      fields.put(TIME_FIELD, new Field.Text(text(event.time())));
+    }
+    if (Limits.utf8Length(page) > PARTITION_BYTES_KEPT) {
+      fields.put(URL, new Field.Text(event.url()));
+    }
+    event.value().ifPresent(value -> fields.put(VALUE, new Field.Number(value)));
+    Key marker = new Key(page, (isByTime() ? BY_TIME : BY_KEY) + key);
+    return new Write.Put(marker, fields, until, new Condition.Absent());
   }
 
   private boolean isByTime() {
@@ -346,7 +352,17 @@ public final class ViewCounter {
     return "views-of-site/" + Limits.checkText("site", site, Limits.URL_BYTES_MAX);
   }
 
+  /** Returns the URL of the page that an item belongs to; empty if it belongs to none. */
+  static Optional<String> url(String partition, Map<String, Field> fields) {
+    if (fields.get(URL) instanceof Field.Text url) {
+      return Optional.of(url.value());
+    }
+    return partition.startsWith(PAGES)
+        ? Optional.of(partition.substring(PAGES.length()))
+        : Optional.empty();
+  }
+
   private static String partition(String url) {
-    return "views/" + Limits.checkText("url", url, Limits.URL_BYTES_MAX);
+    return PAGES + Limits.checkText("url", url, Limits.URL_BYTES_MAX);
   }
 }

@@ -61,6 +61,9 @@ public record ViewIdentity(String name, Function<ViewEvent, String> key) {
 
   private static String hash(ViewEvent event) {
     String all = event.url() + "\0" + ViewCounter.text(event.time()) + "\0" + event.clientId();
+    if (event.value().isPresent()) {
+      all += "\0" + event.value().getAsLong();
+    }
     return HexFormat.of().formatHex(Key.digest(all.getBytes(StandardCharsets.UTF_8)));
   }
 

@@ -222,6 +222,14 @@ public abstract class TechniquesContract {
   }
 
   @Nested
+  final class OfAggregates extends AggregatesContract {
+    @Override
+    protected StoreDriver openStore() throws Exception {
+      return TechniquesContract.this.openStore();
+    }
+  }
+
+  @Nested
   final class OfViews extends ViewsContract {
     @Override
     protected boolean isSweptAtOnce() {

@@ -272,8 +272,11 @@ public final class RemoteAccess implements Access, Counters {
   public int addViews(List<ViewEvent> events) {
     StringBuilder lines = new StringBuilder();
     for (ViewEvent event : events) {
-      Map<String, Object> members =
-          Map.of("url", event.url(), "time", event.time().toString(), "clientId", event.clientId());
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("url", event.url());
+      members.put("time", event.time().toString());
+      members.put("clientId", event.clientId());
+      event.value().ifPresent(value -> members.put("value", value));
       lines.append(json(members)).append('\n');
     }
     int counted = 0;

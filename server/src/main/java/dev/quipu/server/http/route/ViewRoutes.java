@@ -42,7 +42,7 @@ final class ViewRoutes {
   private static final int LINES_MAX = 10_000;
   private static final int AT_ONCE_MAX = 512;
   private static final long WAIT_MILLIS = 50;
-  private static final Set<String> FIELDS = Set.of("url", "time", "clientId");
+  private static final Set<String> FIELDS = Set.of("url", "time", "clientId", "value");
 
   private final Supplier<ViewCounter> views;
   private final Optional<ViewQueue> queue;
@@ -71,6 +71,7 @@ final class ViewRoutes {
     members.put("url", event.url());
     members.put("time", event.time().toString());
     members.put("clientId", event.clientId());
+    event.value().ifPresent(value -> members.put("value", Long.toString(value)));
     return members;
   }
 
@@ -217,7 +218,12 @@ final class ViewRoutes {
   }
 
   private static ViewEvent event(JsonBody body) {
-    return new ViewEvent(body.text("url"), time("time", body.text("time")), body.text("clientId"));
+    Optional<Long> value = body.optionalNumber("value");
+    return new ViewEvent(
+        body.text("url"),
+        time("time", body.text("time")),
+        body.text("clientId"),
+        value.isPresent() ? OptionalLong.of(value.get()) : OptionalLong.empty());
   }
 
   private static Instant time(String field, String text) {
