@@ -49,8 +49,8 @@ import java.util.random.RandomGenerator;
  * Stored. Each page has a partition, views/URL: the item STATISTICS with the number of views, and
  * one marker per view. If a view is identified by its time and client, the marker is
  * T#TIME#CID#CLIENT, with TIME in UTC with nine fractional digits, so that markers are sorted by
- * time; under any other identity it is V#KEY, and has the time as a field. A marker keeps the value of
- * its event. Each site has a
+ * time; under any other identity it is V#KEY, and has the time as a field. A marker keeps the
+ * value of its event. Each site has a
  * partition, views-of-site/HOST: STATISTICS, and D#DAY for each day.
  *
  * Protocol, exact.
