@@ -1,5 +1,7 @@
 package dev.quipu.backend;
 
+import static dev.quipu.technique.AtomicAdd.AfterUnknown.GIVE_UP;
+
 import dev.quipu.Counters;
 import dev.quipu.Quipu;
 import dev.quipu.display.DisplayCounters;
@@ -111,14 +113,27 @@ public final class Backends {
    */
   public static Technique technique(
       TechniqueSpec spec, Store store, RandomGenerator random, Optional<Duration> keep) {
+    return technique(spec, store, random, TechniqueOptions.keeping(keep));
+  }
+
+  /**
+   * Creates a technique on a store, with its options.
+   *
+   * @throws IllegalArgumentException if the store lacks a capability that the technique requires,
+   *     or an option applies to another technique
+   */
+  public static Technique technique(
+      TechniqueSpec spec, Store store, RandomGenerator random, TechniqueOptions options) {
+    options.requireFor(spec);
+    Optional<Duration> keep = options.keep();
     return switch (spec.name()) {
-      case "atomic-add" -> new AtomicAdd(store);
+      case "atomic-add" -> new AtomicAdd(store, options.afterUnknown().orElse(GIVE_UP));
       case "optimistic" -> new Optimistic(store, random);
       case "optimistic-with-history" -> Optimistic.withHistory(store, random);
       case "request-token" -> new RequestTokens(store, random);
       case "marker-item" -> new MarkerItem(store, random, keep);
       case "item-collection" -> new ItemCollection(store, random);
-      case "token-set" -> new TokenSet(store, random);
+      case "token-set" -> new TokenSet(store, random, options.slots().orElse(TokenSet.SLOTS));
       case "hit-log" ->
           new HitLog(
               store,

@@ -314,7 +314,8 @@ public final class RecordGuard implements AutoCloseable {
     if (record.differences(before.get()).isEmpty()) {
       return Optional.of(old);
     }
-    StoreRecord none = new StoreRecord(REPLACING, Optional.empty(), 1, record.bounds(), List.of());
+    StoreRecord none =
+        new StoreRecord(REPLACING, Optional.empty(), 1, record.bounds(), List.of(), Map.of());
     require(store.write(put(none.fields(), Condition.unchanged(before))));
     Optional<Item> between = store.get(StoreRecord.KEY);
     store.clock().sleep(LEASE.plus(PATIENCE));

@@ -10,6 +10,7 @@ import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.TokenSet;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /**
@@ -31,9 +33,15 @@ import java.util.function.UnaryOperator;
  *     has its own plan
  * @param bounds of every counter
  * @param regions the initial regions, in their order; empty if there is only one
+ * @param options those of the technique that differ from its defaults, by name
  */
 public record StoreRecord(
-    String technique, Optional<Duration> window, int shards, Bounds bounds, List<String> regions) {
+    String technique,
+    Optional<Duration> window,
+    int shards,
+    Bounds bounds,
+    List<String> regions,
+    Map<String, String> options) {
   /** The number of shards changes while processes run. */
   public static final int GROWING = 0;
 
@@ -49,11 +57,17 @@ public record StoreRecord(
   private static final String SHARDS = "shards";
   private static final String PER_COUNTER = "of each counter";
   private static final String NONE = "none";
+
+  /** The default of each option of a technique, which is not stored. */
+  private static final Map<String, String> OPTIONS =
+      new TreeMap<>(Map.of("after-unknown", "give-up", "slots", Integer.toString(TokenSet.SLOTS)));
+
   private static final Set<String> TAKE_WINDOW = Set.of(MarkerItem.SPEC.name(), HitLog.SPEC.name());
 
-  /** Copies the list. */
+  /** Copies the list and the map. */
   public StoreRecord {
     regions = List.copyOf(regions);
+    options = Map.copyOf(options);
   }
 
   /**
@@ -67,18 +81,28 @@ public record StoreRecord(
         keep.filter(time -> TAKE_WINDOW.contains(spec.name())),
         1,
         Bounds.none(),
-        List.of());
+        List.of(),
+        Map.of());
   }
 
   /** Returns the record of counters over several regions. */
   public static StoreRecord inRegions(List<String> initial, RegionOptions options) {
-    return new StoreRecord(REGIONAL, options.keep(), GROWING, options.bounds(), initial);
+    return new StoreRecord(REGIONAL, options.keep(), GROWING, options.bounds(), initial, Map.of());
   }
 
   /** Returns this record, divided into shards. */
   public StoreRecord divided(ShardOptions options) {
     int fixed = options.actTogether() ? GROWING : options.shards();
-    return new StoreRecord(technique, window, fixed, options.bounds(), regions);
+    return new StoreRecord(technique, window, fixed, options.bounds(), regions, this.options);
+  }
+
+  /**
+   * Returns this record, with options of the technique.
+   *
+   * @param values those that differ from the defaults, by name
+   */
+  public StoreRecord with(Map<String, String> values) {
+    return new StoreRecord(technique, window, shards, bounds, regions, values);
   }
 
   /** Returns every stored value by name, in display order. */
@@ -92,6 +116,7 @@ public record StoreRecord(
     values.put(
         "ceiling", bounds.ceiling() == Long.MAX_VALUE ? NONE : Long.toString(bounds.ceiling()));
     values.put("regions", regions.isEmpty() ? NONE : String.join(",", regions));
+    OPTIONS.keySet().forEach(name -> values.put(name, options.getOrDefault(name, NONE)));
     return values;
   }
 
@@ -136,7 +161,9 @@ public record StoreRecord(
       return ""; // its topology has them
     }
     StringBuilder options = new StringBuilder(" (");
-    for (String name : List.of("technique", WINDOW, SHARDS, "floor", "ceiling")) {
+    List<String> names = new ArrayList<>(List.of("technique", WINDOW, SHARDS, "floor", "ceiling"));
+    names.addAll(OPTIONS.keySet());
+    for (String name : names) {
       String value = text(found, name);
       if (!value.equals(NONE) && !value.equals(PER_COUNTER)) {
         options.append(" --").append(name).append(' ').append(text(name, value));
@@ -154,7 +181,10 @@ public record StoreRecord(
     if (name.equals(SHARDS)) {
       return value.equals(PER_COUNTER) ? "per counter" : value;
     }
-    if (name.equals(WINDOW) && !value.equals(NONE)) {
+    if (value.equals(NONE)) {
+      return OPTIONS.getOrDefault(name, NONE);
+    }
+    if (name.equals(WINDOW)) {
       try {
         return text(Duration.parse(value));
       } catch (DateTimeParseException damaged) {
@@ -176,7 +206,12 @@ public record StoreRecord(
 
   private String text(UnaryOperator<String> value) {
     List<String> words = new ArrayList<>();
-    values().keySet().forEach(name -> words.add(name + " " + text(name, value.apply(name))));
+    for (String name : values().keySet()) {
+      String found = value.apply(name);
+      if (!OPTIONS.containsKey(name) || !found.equals(NONE)) { // a default is not shown
+        words.add(name + " " + text(name, found));
+      }
+    }
     return String.join(", ", words);
   }
 

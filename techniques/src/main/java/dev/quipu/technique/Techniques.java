@@ -102,7 +102,7 @@ public final class Techniques {
   public static UnsupportedOperationException keepsNoBounds(TechniqueSpec spec) {
     List<String> others =
         ALL.stream()
-            .filter(other -> other.promises(Guarantee.BOUNDED))
+            .filter(other -> other.promises(Guarantee.BOUNDED) && !other.name().equals(spec.name()))
             .map(TechniqueSpec::name)
             .toList();
     return new UnsupportedOperationException(

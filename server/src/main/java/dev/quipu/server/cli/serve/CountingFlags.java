@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options for counting; all servers of a store must have the same. */
@@ -29,6 +30,8 @@ public final class CountingFlags {
           "Technique on a store other than the engine (quipu techniques lists them; default:"
               + " the one with the strongest guarantees).")
   private @Nullable String technique;
+
+  @Mixin private TechniqueFlags options = new TechniqueFlags();
 
   @Option(
       names = "--shards",
@@ -86,7 +89,7 @@ public final class CountingFlags {
 
   /** Returns whether an option is set that the engine does not support. */
   boolean areForOtherStores() {
-    return technique != null || isDivided();
+    return technique != null || isDivided() || options.areSet();
   }
 
   private boolean isDivided() {
@@ -117,8 +120,8 @@ public final class CountingFlags {
     }
     if (areForOtherStores()) {
       throw new IllegalArgumentException(
-          "--technique, --shards, --floor and --ceiling conflict with --topology, which has the"
-              + " stores and bounds");
+          "--technique, its options, --shards, --floor and --ceiling conflict with --topology, which"
+              + " has the stores and bounds");
     }
     return Optional.of(new InRegion(own, Topology.read(file, Optional.of(window()))));
   }
@@ -131,7 +134,7 @@ public final class CountingFlags {
   /** Opens the counters of a store that is not the engine. */
   public Counters counters(Store on) {
     Technique plain =
-        Backends.technique(spec(on.profile()), on, Randomness.secure(), Optional.of(window()));
+        Backends.technique(spec(on.profile()), on, Randomness.secure(), options.keeping(window()));
     return isDivided() ? new Sharded(on, plain, shardOptions()) : plain;
   }
 
@@ -167,7 +170,9 @@ public final class CountingFlags {
 
   /** Returns the record of a store with these options. */
   public StoreRecord record(StoreProfile profile) {
-    StoreRecord plain = StoreRecord.of(spec(profile), Optional.of(window()));
+    StoreRecord plain =
+        StoreRecord.of(spec(profile), Optional.of(window()))
+            .with(options.keeping(window()).recorded());
     return isDivided() ? plain.divided(shardOptions()) : plain;
   }
 
@@ -175,6 +180,9 @@ public final class CountingFlags {
   private String adopt(StoreProfile profile) {
     StringBuilder command = new StringBuilder("quipu adopt STORE-URI");
     command.append(" --technique ").append(spec(profile).name());
+    record(profile)
+        .options()
+        .forEach((name, value) -> command.append(" --%s %s".formatted(name, value)));
     if (isDivided()) {
       command.append(" --shards ").append(shards);
       if (floor != Long.MIN_VALUE) {

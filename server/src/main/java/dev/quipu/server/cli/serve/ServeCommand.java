@@ -341,8 +341,8 @@ public final class ServeCommand implements Callable<Integer> {
     if (OpenedStore.isEngine(uri)) {
       if (counting.areForOtherStores()) {
         throw new IllegalArgumentException(
-            "--technique, --shards, --floor and --ceiling are not supported by the engine; pass"
-                + " bounds with each add");
+            "--technique, its options, --shards, --floor and --ceiling are not supported by the"
+                + " engine; pass bounds with each add");
       }
       EngineOptions options =
           EngineOptions.defaults().withWindow(counting.window()).withDurability(durability);

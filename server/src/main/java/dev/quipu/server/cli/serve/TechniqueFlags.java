@@ -1,0 +1,61 @@
+package dev.quipu.server.cli.serve;
+
+import dev.quipu.backend.TechniqueOptions;
+import dev.quipu.technique.AtomicAdd.AfterUnknown;
+import dev.quipu.technique.TokenSet;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** Options of single techniques. */
+public final class TechniqueFlags {
+  @Option(
+      names = "--after-unknown",
+      paramLabel = "ACTION",
+      converter = ActionConverter.class,
+      description =
+          "After an unknown outcome, atomic-add gives up, and may count too little, or retries, and"
+              + " may count too much and supports no bounds: give-up, retry (default give-up).")
+  private @Nullable AfterUnknown afterUnknown;
+
+  @Option(
+      names = "--slots",
+      paramLabel = "N",
+      description =
+          "Maximum number of requests of each counter of token-set, 1 to "
+              + TokenSet.SLOTS_MAX
+              + " (default "
+              + TokenSet.SLOTS
+              + ").")
+  private @Nullable Integer slots;
+
+  boolean areSet() {
+    return afterUnknown != null || slots != null;
+  }
+
+  TechniqueOptions keeping(Duration window) {
+    Integer count = slots;
+    return new TechniqueOptions(
+        Optional.of(window),
+        Optional.ofNullable(afterUnknown),
+        count == null ? OptionalInt.empty() : OptionalInt.of(count));
+  }
+
+  /** Parses give-up, or retry. */
+  static final class ActionConverter implements ITypeConverter<AfterUnknown> {
+    @Override
+    public AfterUnknown convert(String value) {
+      return switch (value) {
+        case "give-up" -> AfterUnknown.GIVE_UP;
+        case "retry" -> AfterUnknown.REPEAT;
+        default ->
+            throw new TypeConversionException(
+                "'" + value + "' is not an action; use give-up or retry");
+      };
+    }
+  }
+}
