@@ -45,8 +45,10 @@ public final class Quipu implements AutoCloseable {
 
   /**
    * Returns another service on the same store: {@code ViewCounter} for exact unique views, {@code
-   * SequenceOfRecords} for records numbered without a gap, {@code Presence} for users online,
-   * {@code UniqueValues}, {@code DisplayCounters}, and {@code Store} for the rest.
+   * SequenceOfRecords} for records numbered without a gap, {@code RevisionLog} for the number of
+   * entities that have revisions, {@code RangeJobs} for numbers processed in ranges, {@code
+   * Presence} for users online, {@code UniqueValues}, {@code DisplayCounters}, and {@code Store}
+   * for the rest.
    *
    * @throws UnsupportedOperationException if there is none, as in one of several regions
    */

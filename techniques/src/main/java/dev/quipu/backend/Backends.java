@@ -18,6 +18,8 @@ import dev.quipu.region.RegionLeases;
 import dev.quipu.region.RegionOptions;
 import dev.quipu.region.RegionalCounters;
 import dev.quipu.region.Regions;
+import dev.quipu.sequence.RangeJobs;
+import dev.quipu.sequence.RevisionLog;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.sequence.UniqueValues;
 import dev.quipu.store.StoreClock;
@@ -166,6 +168,8 @@ public final class Backends {
         case "Store" -> store;
         case "ViewCounter" -> new ViewCounter(store);
         case "SequenceOfRecords" -> new SequenceOfRecords(store);
+        case "RevisionLog" -> new RevisionLog(store);
+        case "RangeJobs" -> new RangeJobs(store);
         case "UniqueValues" -> new UniqueValues(store);
         case "Presence" -> Presence.on(store);
         case "DisplayCounters" -> DurableFirst.withoutCache(counters, store.clock());
@@ -173,7 +177,8 @@ public final class Backends {
             throw new UnsupportedOperationException(
                 type.getName()
                     + " is not a service of a store; services: Store, ViewCounter,"
-                    + " SequenceOfRecords, UniqueValues, Presence, DisplayCounters");
+                    + " SequenceOfRecords, RevisionLog, RangeJobs, UniqueValues, Presence,"
+                    + " DisplayCounters");
       };
     }
 

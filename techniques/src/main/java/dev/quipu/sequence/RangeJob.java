@@ -17,12 +17,15 @@ import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,7 +73,8 @@ public final class RangeJob {
   public static final int RANGES_MAX = 10_000;
 
   private static final Logger LOGGER = LoggerFactory.getLogger(RangeJob.class);
-  private static final String PARTITION = "job/";
+  private static final Pattern HANDLE = Pattern.compile("([0-9]{1,5}) ([0-9]{1,18}) ([!-~]{1,64})");
+  static final String PARTITION = "job/";
   private static final String NEXT = "next";
 
   private final Store store;
@@ -175,6 +179,16 @@ public final class RangeJob {
       return failed.found().map(item -> item.number(NEXT) == next + 1).orElse(false);
     }
 
+    /** Returns the highest number of the range. */
+    public long last() {
+      return end(range);
+    }
+
+    /** Returns a text with which {@link RangeJob#resume} continues this task in any process. */
+    public String handle() {
+      return "%d %d %s".formatted(range, lease.fence(), lease.owner());
+    }
+
     /** Releases the range. */
     @Override
     public void close() {
@@ -197,14 +211,47 @@ public final class RangeJob {
     for (int i = 0; i < ranges; i++) {
       int range = (first + i) % ranges;
       if (next(range) <= end(range)) {
-        Optional<Locks.Lease> held =
-            locks.acquire("job %s %d".formatted(RequestId.of(name).bits(), range), lease);
+        Optional<Locks.Lease> held = locks.acquire(lockName(range), lease);
         if (held.isPresent()) {
           return Optional.of(new Task(range, held.get(), next(range)));
         }
       }
     }
     return Optional.empty();
+  }
+
+  /**
+   * Continues a task, at the next number of its range. It may have lost the range, as any task
+   * whose lease has ended.
+   *
+   * @param handle of {@link Task#handle}
+   * @throws IllegalArgumentException if the handle is malformed
+   */
+  public Task resume(String handle) {
+    Matcher parts = HANDLE.matcher(handle);
+    if (!parts.matches() || Integer.parseInt(parts.group(1)) >= ranges) {
+      throw new IllegalArgumentException(
+          "malformed task '%s' of job %s; use the task that was taken".formatted(handle, name));
+    }
+    int range = Integer.parseInt(parts.group(1));
+    long fence = Long.parseLong(parts.group(2));
+    // The end of the lease is not needed: a release compares the owner and the fencing token.
+    Locks.Lease lease = new Locks.Lease(lockName(range), parts.group(3), fence, Instant.EPOCH);
+    return new Task(range, lease, next(range));
+  }
+
+  private String lockName(int range) {
+    return "job %s %d".formatted(RequestId.of(name).bits(), range);
+  }
+
+  /** Returns the highest number of the job. */
+  public long last() {
+    return last;
+  }
+
+  /** Returns the number of ranges, at most one for each number. */
+  public int ranges() {
+    return ranges;
   }
 
   /** Returns whether every number is processed. */

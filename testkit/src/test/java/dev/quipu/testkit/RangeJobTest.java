@@ -36,46 +36,6 @@ final class RangeJobTest {
   private static final int WORKERS = 8;
   private static final Duration LEASE = Duration.ofSeconds(30);
 
-  @Test
-  void allNumbersComeOnceWhateverTheRanges() {
-    for (int ranges : List.of(1, 3, 7, 50, 200)) {
-      Store store = new Store(new MemoryDriver(), new ManualClock(0));
-      RangeJob job = new RangeJob(store, "job", 50, ranges);
-      List<Long> seen = new ArrayList<>();
-      for (Optional<RangeJob.Task> task = job.take(LEASE);
-          task.isPresent();
-          task = job.take(LEASE)) {
-        while (task.get().next().isPresent()) {
-          seen.add(task.get().next().getAsLong());
-          assertTrue(task.get().done(List.of()));
-        }
-        task.get().close();
-      }
-      assertEquals(50, seen.stream().distinct().count());
-      assertEquals(50, seen.size());
-      assertTrue(job.isDone());
-    }
-  }
-
-  @Test
-  void aRangeHasOneWorkerUntilItsLeaseEnds() {
-    ManualClock clock = new ManualClock(0);
-    Store store = new Store(new MemoryDriver(), clock);
-    RangeJob job = new RangeJob(store, "job", 10, 1);
-    RangeJob.Task first = job.take(LEASE).orElseThrow();
-    assertTrue(first.done(List.of()));
-    assertEquals(Optional.empty(), job.take(LEASE));
-    assertFalse(job.isDone());
-    clock.advance(LEASE);
-    RangeJob.Task second = job.take(LEASE).orElseThrow();
-    assertEquals(2, second.next().orElseThrow());
-    assertTrue(second.done(List.of()));
-    assertFalse(first.done(List.of()), "the other is ahead");
-    assertEquals(2, job.processed());
-    assertThrows(IllegalArgumentException.class, () -> new RangeJob(store, "job", 0, 1));
-    assertThrows(IllegalArgumentException.class, () -> new RangeJob(store, "job", 1, 10_001));
-  }
-
   /** Returns the task of a job with one range, of a worker with a script of events. */
   private static RangeJob.Task task(CallScript script, MemoryDriver driver, RetryPolicy policy) {
     Store store =

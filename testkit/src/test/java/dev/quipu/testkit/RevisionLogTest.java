@@ -4,64 +4,23 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.QuipuException;
-import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.sequence.Revision;
 import dev.quipu.sequence.RevisionLog;
-import dev.quipu.simulation.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The count in the newest revision is correct, whatever came before, and costs one read. */
+/** The count in the newest revision is correct, whatever came before. */
 final class RevisionLogTest {
   private static final int OPERATIONS = 100_000;
   private static final int WRITERS = 8;
   private static final int ENTITIES = 200;
   private static final String SERIES = "customers";
   private static final List<Revision.Kind> KINDS = List.of(Revision.Kind.values());
-
-  @Test
-  void insertsUpdatesAndDeletes() {
-    RevisionLog log = new RevisionLog(new Store(new MemoryDriver(), new ManualClock(0)));
-    assertEquals(0, log.count(SERIES));
-    assertEquals(
-        new RevisionLog.Written(1, 1), log.write(SERIES, "ann", Revision.Kind.INSERT, "a"));
-    assertEquals(
-        new RevisionLog.Rejected(true, 1), log.write(SERIES, "ann", Revision.Kind.INSERT, "b"));
-    assertEquals(
-        new RevisionLog.Rejected(false, 1), log.write(SERIES, "bob", Revision.Kind.UPDATE, "b"));
-    assertEquals(
-        new RevisionLog.Rejected(false, 1), log.write(SERIES, "bob", Revision.Kind.DELETE, ""));
-    assertEquals(
-        new RevisionLog.Written(2, 2), log.write(SERIES, "bob", Revision.Kind.INSERT, "b"));
-    assertEquals(
-        new RevisionLog.Written(3, 2), log.write(SERIES, "ann", Revision.Kind.UPDATE, "c"));
-    assertEquals("c", log.current(SERIES, "ann").orElseThrow().payload());
-    assertEquals(new RevisionLog.Written(4, 1), log.write(SERIES, "ann", Revision.Kind.DELETE, ""));
-    assertEquals(Optional.empty(), log.current(SERIES, "ann"));
-    assertEquals(
-        new RevisionLog.Written(5, 2), log.write(SERIES, "ann", Revision.Kind.INSERT, "d"));
-    assertEquals(2, log.count(SERIES));
-    assertEquals("a", log.revision(SERIES, 1).orElseThrow().payload());
-    assertEquals(0, log.count("others"));
-  }
-
-  @Test
-  void theCountIsOneRead() {
-    Store store = new Store(new MemoryDriver(), new ManualClock(0));
-    RevisionLog log = new RevisionLog(store);
-    for (int i = 0; i < 50; i++) {
-      log.write(SERIES, "entity " + i, Revision.Kind.INSERT, "");
-    }
-    long before = store.statistics().calls();
-    assertEquals(50, log.count(SERIES));
-    assertEquals(before + 1, store.statistics().calls());
-  }
 
   /** By writers that crash at any call, on a store that loses requests and replies. */
   @Test

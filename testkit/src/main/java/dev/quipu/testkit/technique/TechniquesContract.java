@@ -230,6 +230,22 @@ public abstract class TechniquesContract {
   }
 
   @Nested
+  final class OfRevisions extends RevisionsContract {
+    @Override
+    protected StoreDriver openStore() throws Exception {
+      return TechniquesContract.this.openStore();
+    }
+  }
+
+  @Nested
+  final class OfRangeJobs extends RangeJobsContract {
+    @Override
+    protected StoreDriver openStore() throws Exception {
+      return TechniquesContract.this.openStore();
+    }
+  }
+
+  @Nested
   final class OfViews extends ViewsContract {
     @Override
     protected boolean isSweptAtOnce() {
