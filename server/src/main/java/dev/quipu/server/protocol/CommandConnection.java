@@ -42,6 +42,12 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   /** Maximum undecoded bytes before reading pauses; larger than any argument. */
   private static final int WAITING_BYTES_MAX = 256 << 10;
 
+  /**
+   * Undecoded bytes over the budget after which the connection is rejected. A transport may deliver
+   * input after reading was paused: io_uring does, until the socket is empty.
+   */
+  private static final int OVER_BUDGET_BYTES_MAX = 16 << 10;
+
   private static final int ANSWER_BYTES_EXPECTED_MAX = 4 << 10;
 
   /** Interval of progress checks: an incomplete command times out after one to two intervals. */
@@ -170,7 +176,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf came = (ByteBuf) message;
     try {
-      if (decoder.isEnding() || isShut) {
+      if (decoder.isEnding() || isShut || isOutOfMemory) {
         return; // further input is ignored
       }
       if (rest == null && batch == null && mayGoOn(context)) {
@@ -179,8 +185,8 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
         keep(came);
         if (batch == null && mayGoOn(context)) {
           read(context, rest);
-        } else {
-          hold(); // input over the budget was read before reading could be paused
+        } else if (!hold()) {
+          limitRest();
         }
       }
     } finally {
@@ -218,7 +224,10 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
       } else if (in != rest) {
         keep(in);
       }
-      isOutOfMemory = !hold() && !isMore;
+      if (!hold()) {
+        isOutOfMemory = !isMore;
+        limitRest();
+      }
       if (isMore && next.size() == 0 && !decoder.isEnding()) { // the input contained no command
         context.executor().execute(() -> guarded(context, () -> goOn(context)));
       }
@@ -271,6 +280,17 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     }
     isTight = true;
     return count(bytes);
+  }
+
+  /** Rejects further input if too much of it is held over the budget. */
+  private void limitRest() {
+    ByteBuf waiting = rest;
+    if (waiting != null && waiting.readableBytes() > heldBytes + OVER_BUDGET_BYTES_MAX) {
+      isOutOfMemory = true;
+      rest = null;
+      waiting.release(); // frees its array, although the decoder may still refer to the buffer
+      hold();
+    }
   }
 
   private boolean count(long bytes) {

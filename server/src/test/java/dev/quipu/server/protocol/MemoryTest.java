@@ -333,6 +333,63 @@ final class MemoryTest {
     assertEquals(0, budget.usedBytes());
   }
 
+  /** Transports may deliver input after reading has been paused: io_uring does. */
+  @Test
+  void inputThatComesWhileReadingIsPausedIsLimited() {
+    MemoryBudget budget = new MemoryBudget(0);
+    Deque<Runnable> later = new ArrayDeque<>();
+    Bytes decoder = new Bytes();
+    EmbeddedChannel channel =
+        new EmbeddedChannel(
+            new CommandConnection(
+                decoder,
+                new LoopCommits(later::add, later::add, operations -> {}, cause -> {}),
+                new ConnectionMemory(budget, 0),
+                new MemoryBudget(0)
+                    .connections()
+                    .enter("a port", new EmbeddedChannel(), 0, false)
+                    .orElseThrow(),
+                cause -> {}));
+    for (int i = 0; i < 100; i++) {
+      channel.writeInbound(Unpooled.wrappedBuffer(new byte[10_000]));
+    }
+    while (!later.isEmpty()) {
+      later.poll().run();
+      channel.runPendingTasks();
+    }
+    assertTrue(decoder.isEnding(), "it is rejected");
+    assertTrue(decoder.decoded > 0 && decoder.decoded < 50_000, decoder.decoded + " bytes kept");
+    assertEquals(0, budget.usedBytes());
+  }
+
+  /** Decodes each byte as a command. */
+  private static final class Bytes extends Silent {
+    int decoded;
+    boolean isRejected;
+
+    @Override
+    public boolean decode(ByteBuf in, Batch batch) {
+      if (!in.isReadable()) {
+        return false;
+      }
+      in.skipBytes(1);
+      decoded++;
+      batch.add(new Nothing());
+      return true;
+    }
+
+    @Override
+    public boolean isEnding() {
+      return isRejected;
+    }
+
+    @Override
+    public void outOfMemory(Batch batch) {
+      isRejected = true;
+      batch.add(new Nothing());
+    }
+  }
+
   private static final int HELD_BYTES = 500_000;
 
   /** Decodes each byte as a command that holds much memory. */
@@ -344,21 +401,23 @@ final class MemoryTest {
       }
       in.skipBytes(1);
       assertTrue(batch.tryHold(HELD_BYTES));
-      batch.add(
-          new PendingCommand() {
-            @Override
-            public int bytesMax(CounterAccess counters) {
-              return 0;
-            }
-
-            @Override
-            public void run(CounterAccess counters, ByteBuf out) {}
-
-            @Override
-            public void failed(RuntimeException why, ByteBuf out) {}
-          });
+      batch.add(new Nothing());
       return true;
     }
+  }
+
+  /** Does and answers nothing. */
+  private static final class Nothing implements PendingCommand {
+    @Override
+    public int bytesMax(CounterAccess counters) {
+      return 0;
+    }
+
+    @Override
+    public void run(CounterAccess counters, ByteBuf out) {}
+
+    @Override
+    public void failed(RuntimeException why, ByteBuf out) {}
   }
 
   private static @Nullable Throwable stoppedBy(Throwable cause) {
