@@ -179,6 +179,11 @@ public final class RangeJob {
       return failed.found().map(item -> item.number(NEXT) == next + 1).orElse(false);
     }
 
+    /** Renews the lease; returns false if the range was lost to another worker. */
+    public boolean renew(Duration length) {
+      return locks.renew(lease, length).isPresent();
+    }
+
     /** Returns the highest number of the range. */
     public long last() {
       return end(range);

@@ -29,6 +29,10 @@ public record OperationRoutes(
           Map.entry("too-large", "The body, the request line or the header is too long."),
           Map.entry("forbidden", "The Host or Origin header does not name this server."),
           Map.entry("unauthorized", "The bearer token is missing or wrong."),
+          Map.entry(
+              "entity-mismatch",
+              "The entity to insert exists, or the one to update or delete does not; nothing"
+                  + " changed."),
           Map.entry("bound-reached", "The add would leave the bounds; nothing changed."),
           Map.entry(
               "held-elsewhere",

@@ -1,5 +1,7 @@
 package dev.quipu.server.http.route;
 
+import dev.quipu.sequence.RangeJobs;
+import dev.quipu.sequence.RevisionLog;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.server.http.message.Failures;
 import dev.quipu.time.Clock;
@@ -37,6 +39,8 @@ public final class Routes {
     PresenceRoutes presence = new PresenceRoutes(services.presence());
     SequenceRoutes sequences =
         new SequenceRoutes(() -> services.quipu().part(SequenceOfRecords.class));
+    RevisionRoutes revisions = new RevisionRoutes(() -> services.quipu().part(RevisionLog.class));
+    JobRoutes jobs = new JobRoutes(() -> services.quipu().part(RangeJobs.class));
     OperationRoutes operation =
         new OperationRoutes(services.quipu(), services.storeName(), metrics, impediment, clock);
     all =
@@ -60,6 +64,13 @@ public final class Routes {
             Route.post("/v1/sequences/{name}/next", SMALL_BODY_BYTES_MAX, sequences::next),
             Route.post("/v1/sequences/{name}/void", SMALL_BODY_BYTES_MAX, sequences::voidNumber),
             Route.get("/v1/sequences/{name}", sequences::read),
+            Route.post("/v1/revisions/{name}", SMALL_BODY_BYTES_MAX, revisions::write),
+            Route.get("/v1/revisions/{name}", revisions::read),
+            Route.post("/v1/jobs/{name}/take", SMALL_BODY_BYTES_MAX, jobs::take),
+            Route.post("/v1/jobs/{name}/done", SMALL_BODY_BYTES_MAX, jobs::done),
+            Route.post("/v1/jobs/{name}/release", SMALL_BODY_BYTES_MAX, jobs::release),
+            Route.put("/v1/jobs/{name}", SMALL_BODY_BYTES_MAX, jobs::open),
+            Route.get("/v1/jobs/{name}", jobs::read),
             Route.get("/hit/{name}.svg", hits::badge).andForPages(),
             Route.get("/hit/{name}.json", hits::shield).andForPages(),
             Route.open("/views.js", hits::script),

@@ -83,7 +83,7 @@ record SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
     return members;
   }
 
-  private static long number(String parameter, String text) {
+  static long number(String parameter, String text) {
     if (!text.matches("[1-9][0-9]{0,17}")) {
       throw Problem.badRequest(
           "query parameter %s is '%s'; it must be an integer, 1 or more"
