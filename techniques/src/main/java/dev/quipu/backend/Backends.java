@@ -109,8 +109,9 @@ public final class Backends {
    * Creates a technique on a store.
    *
    * @param random the source of randomness of ids and tags
-   * @param keep how long {@link MarkerItem} and {@link HitLog} remember request ids; empty for the
-   *     default: forever for {@link MarkerItem}, {@link HitLogOptions#DEFAULT} for {@link HitLog}
+   * @param keep how long {@link MarkerItem}, {@link ItemCollection} and {@link HitLog} remember
+   *     request ids; empty for the default: {@link HitLogOptions#DEFAULT} for {@link HitLog},
+   *     forever for the others
    * @throws IllegalArgumentException if the store lacks a capability that the technique requires
    */
   public static Technique technique(
@@ -134,7 +135,7 @@ public final class Backends {
       case "optimistic-with-history" -> Optimistic.withHistory(store, random);
       case "request-token" -> new RequestTokens(store, random);
       case "marker-item" -> new MarkerItem(store, random, keep);
-      case "item-collection" -> new ItemCollection(store, random);
+      case "item-collection" -> new ItemCollection(store, random, keep);
       case "token-set" -> new TokenSet(store, random, options.slots().orElse(TokenSet.SLOTS));
       case "hit-log" ->
           new HitLog(

@@ -8,6 +8,7 @@ import dev.quipu.shard.ShardOptions;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
@@ -62,7 +63,8 @@ public record StoreRecord(
   private static final Map<String, String> OPTIONS =
       new TreeMap<>(Map.of("after-unknown", "give-up", "slots", Integer.toString(TokenSet.SLOTS)));
 
-  private static final Set<String> TAKE_WINDOW = Set.of(MarkerItem.SPEC.name(), HitLog.SPEC.name());
+  private static final Set<String> TAKE_WINDOW =
+      Set.of(MarkerItem.SPEC.name(), ItemCollection.SPEC.name(), HitLog.SPEC.name());
 
   /** Copies the list and the map. */
   public StoreRecord {

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -181,8 +182,14 @@ public final class CounterItems {
   /** Returns the names of all counters of a store. */
   public static List<String> names(Store store) {
     List<String> names = new ArrayList<>();
-    store.scanAll(Scan.all(DIRECTORY), page -> page.forEach(item -> names.add(item.key().sort())));
+    forEachName(store, names::add);
     return names;
+  }
+
+  /** Passes on the names of all counters of a store, ordered. */
+  static void forEachName(Store store, Consumer<String> name) {
+    store.scanAll(
+        Scan.all(DIRECTORY), page -> page.forEach(item -> name.accept(item.key().sort())));
   }
 
   /** Returns a page of counters, each read by {@code reader}. */

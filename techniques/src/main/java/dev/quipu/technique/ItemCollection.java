@@ -12,6 +12,7 @@ import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.cache.LruMap;
+import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -29,13 +30,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -63,7 +66,11 @@ import java.util.random.RandomGenerator;
  *     3. Read the base again. If a compaction intervened, go to 1.
  *     4. The value is the sum of the base and all changes.
  *   Compact, for changes older than a given window: in one transaction, delete some of them, each
- *   on condition that it is still the one that was read, and add their sum to the base.
+ *   on condition that it is still the one that was read, and add their sum to the base. After every
+ *   50,000 changes, scan those that are left, and pause for as long as that took, so that readers
+ *   complete in the meantime.
+ *   List, a page in order of time: scan all changes, and keep the first that follow the previous
+ *   page. A change has the time of its writer's clock.
  *
  * Why it is correct. Changes are separate items, so none overwrites another. At every moment, a
  * change is either an item or part of the base; a reader that might have seen it as both or as
@@ -78,8 +85,10 @@ import java.util.random.RandomGenerator;
  *   A repeat after its change was folded counts AGAIN: fold only changes that are older than any
  *   repeat can be.
  *
- * Cost. An add takes one round trip and one write, and leaves one item. A read scans all changes,
- * so counters should be compacted periodically, which requires a store with transactions.
+ * Cost. An add takes one round trip and one write, and leaves one item. A read scans all changes
+ * since the last compaction, and so does each page of a list: counters should be compacted
+ * periodically (Compactions; a server does so), which requires a store with transactions. A recent
+ * value, with its age, is free.
  *
  * Bounds are not supported, since there is no single number to check. A sum outside the range of 64
  * bits is returned as the nearest 64-bit number, with the uncertainty "overflow"; changes with
@@ -102,18 +111,33 @@ public final class ItemCollection implements Technique {
           new Cost(3, 0, 0),
           "Implement resource counters with Amazon DynamoDB, method 6");
 
+  private static final TechniqueSpec COMPACTED =
+      SPEC.promising(
+          Set.of(
+              Guarantee.AT_MOST_ONCE,
+              Guarantee.IDEMPOTENT_WITHIN_WINDOW,
+              Guarantee.LINEARIZABLE_READ));
+
   static final String CHANGE = "change/";
   private static final String CHANGES_END = "change0"; // the first text after all changes
   private static final String BASE = "base";
   private static final String FOLDED = "folded";
   public static final String AT = "at";
   private static final int READS_MAX = 50;
+
+  /** Changes that one compaction folds before it pauses for readers. */
+  private static final int FOLDED_AT_ONCE_MAX = 50_000;
+
+  /** Maximum number of changes in a page of a list. */
+  public static final int PAGE_CHANGES_MAX = 1_000;
+
   private static final int REMEMBERED_MAX = 100_000;
 
   private final Store store;
   private final CounterItems items;
   private final Markers changes;
   private final RandomGenerator random;
+  private final Optional<Duration> window;
   private final LruMap<String, Remembered> remembered = new LruMap<>(REMEMBERED_MAX);
 
   /**
@@ -123,6 +147,16 @@ public final class ItemCollection implements Technique {
    * @param reason why it was made, if the caller gave a reason
    */
   public record LedgerEntry(String id, long added, Instant at, Optional<String> reason) {}
+
+  /**
+   * The place of a change in the order of time; a page follows it.
+   *
+   * @param id the bits of its request id, in hexadecimal
+   */
+  public record Place(Instant at, String id) {}
+
+  /** Some changes, and whether others follow the last of them. */
+  public record LedgerPage(List<LedgerEntry> changes, boolean hasMore) {}
 
   /**
    * The earlier value of a counter.
@@ -144,7 +178,18 @@ public final class ItemCollection implements Technique {
 
   /** Creates the technique with the given source of randomness. */
   public ItemCollection(Store store, RandomGenerator random) {
+    this(store, random, Optional.empty());
+  }
+
+  /**
+   * Creates the technique.
+   *
+   * @param window how long changes stay, at least, before {@link #compactAll} folds them; empty to
+   *     fold none
+   */
+  public ItemCollection(Store store, RandomGenerator random, Optional<Duration> window) {
     SPEC.requireWorksOn(store.profile());
+    this.window = store.profile().has(Capability.ATOMIC_BATCH) ? window : Optional.empty();
     this.store = store;
     this.items = new CounterItems(store);
     this.changes = new Markers(store, CHANGE);
@@ -153,7 +198,12 @@ public final class ItemCollection implements Technique {
 
   @Override
   public TechniqueSpec spec() {
-    return SPEC;
+    return window.isEmpty() ? SPEC : COMPACTED;
+  }
+
+  /** Returns how long changes stay before they are folded; empty if they stay forever. */
+  public Optional<Duration> window() {
+    return window;
   }
 
   /**
@@ -204,11 +254,18 @@ public final class ItemCollection implements Technique {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
       Optional<Item> before = base(counter);
-      List<Item> found = changes(counter);
+      BigInteger[] sum = {BigInteger.valueOf(before.map(ItemCollection::folded).orElse(0L))};
+      boolean[] isNew = {before.isEmpty()};
+      scan(
+          counter,
+          page -> {
+            sum[0] = sum[0].add(sum(page));
+            isNew[0] &= page.stream().allMatch(ItemCollection::isCancellation);
+          });
       if (folds(before) == folds(base(counter))) {
-        boolean isNew = before.isEmpty() && found.stream().allMatch(ItemCollection::isCancellation);
-        return isNew ? Optional.empty() : Optional.of(reading(before, found));
+        return isNew[0] ? Optional.empty() : Optional.of(CounterItems.reading(sum[0]));
       }
+      Backoff.pause(store.clock(), random, attempt);
     }
     throw new NotAppliedException(
         Reason.THROTTLED,
@@ -234,9 +291,8 @@ public final class ItemCollection implements Technique {
     return read.map(reading -> new Aged(reading, age));
   }
 
-  private static Reading reading(Optional<Item> base, List<Item> changes) {
-    long folded = base.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
-    return CounterItems.reading(sum(changes).add(BigInteger.valueOf(folded)));
+  private static long folded(Item base) {
+    return base.number(CounterItems.VALUE);
   }
 
   /** The sum of changes, whose parts may exceed 64 bits. */
@@ -264,8 +320,12 @@ public final class ItemCollection implements Technique {
 
   public List<Item> changes(String counter) {
     List<Item> found = new ArrayList<>();
-    store.scanAll(Scan.range(CounterItems.partition(counter), CHANGE, CHANGES_END), found::addAll);
+    scan(counter, found::addAll);
     return found;
+  }
+
+  private void scan(String counter, Consumer<List<Item>> page) {
+    store.scanAll(Scan.range(CounterItems.partition(counter), CHANGE, CHANGES_END), page);
   }
 
   /** Returns the changes that are not folded, ordered by time. */
@@ -273,14 +333,27 @@ public final class ItemCollection implements Technique {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return changes(counter).stream()
         .filter(change -> !isCancellation(change))
-        .map(change ->
-            new LedgerEntry(
-                change.key().sort().substring(CHANGE.length()),
-                change.number(Markers.ADDED),
-                Instant.ofEpochMilli(change.number(AT)),
-                Markers.reason(change)))
-        .sorted(Comparator.comparing(LedgerEntry::at).thenComparing(LedgerEntry::id))
+        .map(Ledger::entry)
+        .sorted(Ledger.BY_TIME)
         .toList();
+  }
+
+  /**
+   * Returns a page of the changes that are not folded, ordered by time. It costs a scan of all of
+   * them, and memory for one page.
+   *
+   * @param after the last change of the previous page
+   * @param limit 1 to {@link #PAGE_CHANGES_MAX}
+   */
+  public LedgerPage ledger(String counter, Optional<Place> after, int limit) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    if (limit < 1 || limit > PAGE_CHANGES_MAX) {
+      throw new IllegalArgumentException(
+          "limit is %d; it must be from 1 to %d".formatted(limit, PAGE_CHANGES_MAX));
+    }
+    Ledger page = new Ledger(after, limit);
+    scan(counter, changes -> changes.forEach(page::add));
+    return page.page();
   }
 
   /**
@@ -292,20 +365,74 @@ public final class ItemCollection implements Technique {
    * @throws QuipuException if the outcome of a transaction is unknown; repeating the call is safe
    */
   public int compact(String counter, Duration window) {
+    return compact(counter, window, () -> true);
+  }
+
+  private int compact(String counter, Duration window, BooleanSupplier goesOn) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     long until = store.clock().epochMillis() - window.toMillis();
-    List<Item> old = new ArrayList<>();
-    for (Item change : changes(counter)) {
-      if (!isCancellation(change) && change.number(AT) <= until) {
-        old.add(change);
+    int folded = 0;
+    while (true) {
+      long start = store.clock().nanoTime();
+      List<Item> old = new ArrayList<>();
+      scan(
+          counter,
+          page ->
+              page.stream()
+                  .filter(change -> !isCancellation(change) && change.number(AT) <= until)
+                  .limit(FOLDED_AT_ONCE_MAX - old.size())
+                  .forEach(old::add));
+      if (folded > 0 && !isAwaited(Duration.ofNanos(store.clock().nanoTime() - start))) {
+        return folded;
+      }
+      int now = foldAll(counter, old);
+      folded += now;
+      if (old.size() < FOLDED_AT_ONCE_MAX || now == 0 || !goesOn.getAsBoolean()) {
+        return folded;
       }
     }
+  }
+
+  /** Pauses, so that readers complete; returns false if the thread was interrupted. */
+  private boolean isAwaited(Duration pause) {
+    try {
+      store.clock().sleep(pause);
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private int foldAll(String counter, List<Item> old) {
     int folded = 0;
     int most = Math.max(1, store.profile().batchItemsMax() - 1); // the base takes one place
     for (int from = 0; from < old.size(); from += most) {
       folded += fold(counter, old.subList(from, Math.min(from + most, old.size())));
     }
     return folded;
+  }
+
+  /**
+   * Folds the changes of all counters that are older than the window of this technique; a counter
+   * that fails is passed to {@code failed}, and the others continue.
+   *
+   * @param goesOn false to end early
+   * @return the number of changes that this call folded
+   */
+  public long compactAll(BooleanSupplier goesOn, BiConsumer<String, QuipuException> failed) {
+    long[] folded = {0};
+    window.ifPresent(age ->
+        CounterItems.forEachName(
+            store,
+            counter -> {
+              try {
+                folded[0] += goesOn.getAsBoolean() ? compact(counter, age, goesOn) : 0;
+              } catch (QuipuException e) {
+                failed.accept(counter, e);
+              }
+            }));
+    return folded[0];
   }
 
   private int fold(String counter, List<Item> old) {

@@ -55,6 +55,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       RevisionCommands.ReviseCommand.class,
       RevisionCommands.RevisionsCommand.class,
       JobCommand.class,
+      ChangesCommand.class,
       ImportCommand.class,
       IngestCommand.class,
       CounterCommands.ExportCommand.class,

@@ -77,6 +77,10 @@ final class OnDynamoDb implements AutoCloseable {
     return quipu.counters();
   }
 
+  String uri() {
+    return "http://127.0.0.1:" + server.address().getPort();
+  }
+
   Store store() {
     return quipu.part(Store.class);
   }

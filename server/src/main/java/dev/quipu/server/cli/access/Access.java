@@ -2,6 +2,8 @@ package dev.quipu.server.cli.access;
 
 import dev.quipu.Counters;
 import dev.quipu.presence.Online;
+import dev.quipu.technique.ItemCollection.LedgerPage;
+import dev.quipu.technique.ItemCollection.Place;
 import dev.quipu.view.ViewEvent;
 import java.time.Instant;
 import java.util.List;
@@ -31,6 +33,13 @@ public interface Access extends AutoCloseable {
 
   /** Returns the sequences of records. */
   SequenceAccess sequences();
+
+  /**
+   * Returns a page of the changes of a counter that are not compacted, ordered by time.
+   *
+   * @param after the last change of the previous page
+   */
+  LedgerPage changes(String counter, Optional<Place> after, int limit);
 
   @Override
   void close();

@@ -7,6 +7,8 @@ import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
+import dev.quipu.technique.ItemCollection.LedgerPage;
+import dev.quipu.technique.ItemCollection.Place;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import java.time.Instant;
@@ -76,6 +78,13 @@ final class LocalAccess implements Access {
   @Override
   public SequenceAccess sequences() {
     return new LocalSequences(quipu);
+  }
+
+  @Override
+  public LedgerPage changes(String counter, Optional<Place> after, int limit) {
+    throw new IllegalArgumentException(
+        "a data directory keeps no changes; use --server, with a server that was started with"
+            + " --technique item-collection");
   }
 
   @Override

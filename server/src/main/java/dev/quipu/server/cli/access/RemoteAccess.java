@@ -26,6 +26,9 @@ import dev.quipu.SetResult;
 import dev.quipu.Uncertainty;
 import dev.quipu.presence.Online;
 import dev.quipu.server.cli.access.ServerCalls.Reply;
+import dev.quipu.technique.ItemCollection.LedgerEntry;
+import dev.quipu.technique.ItemCollection.LedgerPage;
+import dev.quipu.technique.ItemCollection.Place;
 import dev.quipu.view.ViewEvent;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -309,6 +312,24 @@ public final class RemoteAccess implements Access, Counters {
         calls.send(
             calls.post("/v1/presence/" + encode(room), JSON, json(Map.of("clientId", client))),
             true));
+  }
+
+  @Override
+  public LedgerPage changes(String counter, Optional<Place> after, int limit) {
+    String path = "/v1/changes/%s?limit=%d".formatted(encode(counter), limit);
+    String from =
+        after.map(place -> "&cursor=" + place.at().toEpochMilli() + "-" + place.id()).orElse("");
+    JsonNode node = ok(calls.send(calls.get(path + from), false));
+    List<LedgerEntry> changes = new ArrayList<>();
+    for (JsonNode each : node.path("changes")) {
+      changes.add(
+          new LedgerEntry(
+              each.path("id").asString(""),
+              required(each, "added", false),
+              Instant.parse(each.path("at").asString("")),
+              Optional.ofNullable(each.get("reason")).map(JsonNode::asString)));
+    }
+    return new LedgerPage(changes, node.has("cursor"));
   }
 
   @Override

@@ -34,6 +34,8 @@ import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.server.net.HostProcess;
 import dev.quipu.server.net.MemoryBudget;
+import dev.quipu.technique.Compactions;
+import dev.quipu.technique.ItemCollection;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;
 import io.netty.handler.ssl.SslContext;
@@ -308,6 +310,9 @@ public final class ServeCommand implements Callable<Integer> {
           () -> {
             counting.begin.run();
             closing.addFirst(new Sweeper(quipu.part(Store.class))::close); // it writes
+            if (quipu.counters() instanceof ItemCollection changes) {
+              closing.addFirst(new Compactions(changes)::close);
+            }
           };
       return new Opened(
           services, () -> counting.impediment.get().or(watch::impediment), begin, close);

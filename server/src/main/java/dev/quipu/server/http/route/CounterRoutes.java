@@ -251,13 +251,18 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
 
   /** GET /v1/counters/{name} */
   HttpReply read(Exchange exchange) {
+    exchange.allowParameters(Set.of("maxAgeSeconds"));
     String name = exchange.variable();
+    Optional<String> maxAge = exchange.parameter("maxAgeSeconds");
+    if (maxAge.isPresent()) {
+      return ChangeRoutes.aged(counters, name, maxAge.get());
+    }
     Reading reading =
         counters.read(name).orElseThrow(() -> Problem.notFound("no such counter: " + name));
     return HttpReply.json(200, members(name, reading));
   }
 
-  private static Map<String, Object> members(String name, Reading reading) {
+  static Map<String, Object> members(String name, Reading reading) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", name);
     members.put("value", Long.toString(reading.value()));

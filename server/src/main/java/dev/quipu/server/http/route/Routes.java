@@ -52,6 +52,7 @@ public final class Routes {
             Route.get("/v1/counters/{name}", counters::read),
             Route.put("/v1/counters/{name}", SMALL_BODY_BYTES_MAX, counters::set),
             Route.delete("/v1/counters/{name}", counters::delete),
+            Route.get("/v1/changes/{name}", new ChangeRoutes(services.quipu().counters())::list),
             Route.post("/v1/requests/{id}/cancel", SMALL_BODY_BYTES_MAX, counters::cancel),
             Route.get("/v1/requests/{id}", counters::outcome),
             Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add).andForPages(),
