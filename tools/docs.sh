@@ -12,7 +12,7 @@ for name in AtomicAdd:atomic-add Optimistic:optimistic \
   Optimistic:optimistic-with-history:2 RequestTokens:request-token MarkerItem:marker-item ItemCollection:item-collection \
   TokenSet:token-set Sharded:sharded Locks:locks CacheFirst:cache-first DurableFirst:durable-first \
   OnlineRing:online-ring OnlineExact:online-exact OnlineApproximate:online-approximate \
-  ViewCounter:unique-views SqsConsumer:sqs-consumer HitLog:hit-log VersionTree:version-tree SequenceOfRecords:sequence-of-records \
+  ViewCounter:unique-views ViewAggregates:view-aggregates SqsConsumer:sqs-consumer HitLog:hit-log VersionTree:version-tree SequenceOfRecords:sequence-of-records \
   UniqueValues:unique-values RevisionLog:revision-log RangeJob:range-job \
   RegionalCounters:regional-counters RegionalCollection:regional-collection; do
   IFS=: read -r class title number <<< "$name"

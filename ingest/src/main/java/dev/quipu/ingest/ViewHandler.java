@@ -53,18 +53,24 @@ public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchRespo
   }
 
   private static ViewCounter fromEnvironment(Map<String, String> environment) {
-    String uri = environment.get("QUIPU_STORE");
-    if (uri == null) {
-      throw new IllegalArgumentException("QUIPU_STORE is not set; set it to the URI of the store");
-    }
     ViewOptions options =
         ViewOptions.EXACT.by(
             ViewIdentity.named(environment.getOrDefault("QUIPU_IDENTITY", "event")));
     String keep = environment.get("QUIPU_KEEP");
+    return new ViewCounter(
+        store(environment), keep == null ? options : options.keeping(Duration.parse(keep)));
+  }
+
+  /** Opens the store {@code QUIPU_STORE} of a function. */
+  static Store store(Map<String, String> environment) {
+    String uri = environment.get("QUIPU_STORE");
+    if (uri == null) {
+      throw new IllegalArgumentException("QUIPU_STORE is not set; set it to the URI of the store");
+    }
     StoreDriver driver = StoreProvider.open(uri);
     Store store = new Store(driver, StoreClock.of(driver, Clock.system()));
     RecordGuard.requireOneRegion(store);
-    return new ViewCounter(store, keep == null ? options : options.keeping(Duration.parse(keep)));
+    return store;
   }
 
   @Override

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,20 +57,19 @@ final class LambdaService implements AutoCloseable {
 
   private Process run() throws IOException {
     starts++;
-    String libraries =
-        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-            .filter(path -> path.contains("aws-lambda-java"))
-            .collect(Collectors.joining(File.pathSeparator));
+    String path = System.getProperty("java.class.path");
+    if (Files.exists(JAR)) { // otherwise the tests run without a build
+      path =
+          Arrays.stream(path.split(File.pathSeparator, -1))
+                  .filter(each -> each.contains("aws-lambda-java"))
+                  .collect(Collectors.joining(File.pathSeparator))
+              + File.pathSeparator
+              + JAR;
+    }
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(
-        List.of(
-            "-Xmx256m",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            libraries + File.pathSeparator + JAR,
-            RUNTIME,
-            handler));
+        List.of("-Xmx256m", "--enable-native-access=ALL-UNNAMED", "-cp", path, RUNTIME, handler));
     ProcessBuilder builder =
         new ProcessBuilder(command)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)

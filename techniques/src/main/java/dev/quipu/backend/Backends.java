@@ -35,6 +35,7 @@ import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
+import dev.quipu.view.ViewAggregates;
 import dev.quipu.view.ViewCounter;
 import java.time.Duration;
 import java.util.Map;
@@ -168,6 +169,7 @@ public final class Backends {
       return switch (type.getSimpleName()) {
         case "Store" -> store;
         case "ViewCounter" -> new ViewCounter(store);
+        case "ViewAggregates" -> new ViewAggregates(store, Optional.empty());
         case "SequenceOfRecords" -> new SequenceOfRecords(store);
         case "RevisionLog" -> new RevisionLog(store);
         case "RangeJobs" -> new RangeJobs(store);
@@ -177,7 +179,7 @@ public final class Backends {
         default ->
             throw new UnsupportedOperationException(
                 type.getName()
-                    + " is not a service of a store; services: Store, ViewCounter,"
+                    + " is not a service of a store; services: Store, ViewCounter, ViewAggregates,"
                     + " SequenceOfRecords, RevisionLog, RangeJobs, UniqueValues, Presence,"
                     + " DisplayCounters");
       };
