@@ -49,6 +49,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       CounterCommands.ListCommand.class,
       CounterCommands.OutcomeCommand.class,
       DataCommands.ViewsCommand.class,
+      AggregatesCommand.class,
       CounterCommands.OnlineCommand.class,
       NextCommand.class,
       SequenceCommand.class,

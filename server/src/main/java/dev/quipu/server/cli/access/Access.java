@@ -4,8 +4,10 @@ import dev.quipu.Counters;
 import dev.quipu.presence.Online;
 import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
+import dev.quipu.view.ViewAggregates.Aggregate;
 import dev.quipu.view.ViewEvent;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -17,6 +19,12 @@ public interface Access extends AutoCloseable {
 
   /** Returns the unique views of a page; empty if it was never viewed. */
   OptionalLong views(String url, Optional<Instant> from, Optional<Instant> until);
+
+  /** Returns the aggregate of a page; empty if it has no views. */
+  Optional<Aggregate> aggregate(String url);
+
+  /** Returns the aggregate of a site, on a day in UTC if given; empty if it has no views. */
+  Optional<Aggregate> aggregate(String site, Optional<LocalDate> day);
 
   /**
    * Counts views.

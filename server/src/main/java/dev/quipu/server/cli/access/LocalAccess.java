@@ -9,9 +9,12 @@ import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
 import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
+import dev.quipu.view.ViewAggregates;
+import dev.quipu.view.ViewAggregates.Aggregate;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -40,6 +43,17 @@ final class LocalAccess implements Access {
     return from.isEmpty() && until.isEmpty()
         ? quipu.part(ViewCounter.class).count(url)
         : OptionalLong.of(quipu.part(ViewCounter.class).count(url, from, until));
+  }
+
+  @Override
+  public Optional<Aggregate> aggregate(String url) {
+    return quipu.part(ViewAggregates.class).ofPage(url);
+  }
+
+  @Override
+  public Optional<Aggregate> aggregate(String site, Optional<LocalDate> day) {
+    ViewAggregates aggregates = quipu.part(ViewAggregates.class);
+    return day.isPresent() ? aggregates.ofDay(site, day.get()) : aggregates.ofSite(site);
   }
 
   /** Adds concurrently, since the store commits concurrent adds as a group. */

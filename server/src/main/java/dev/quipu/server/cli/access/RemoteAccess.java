@@ -29,10 +29,12 @@ import dev.quipu.server.cli.access.ServerCalls.Reply;
 import dev.quipu.technique.ItemCollection.LedgerEntry;
 import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
+import dev.quipu.view.ViewAggregates.Aggregate;
 import dev.quipu.view.ViewEvent;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -269,6 +271,29 @@ public final class RemoteAccess implements Access, Counters {
             + until.map(time -> "&until=" + encode(time.toString())).orElse("");
     Reply reply = calls.send(calls.get(path), false);
     return reply.status() == 404 ? OptionalLong.empty() : number(ok(reply), "value");
+  }
+
+  @Override
+  public Optional<Aggregate> aggregate(String url) {
+    return aggregateOf("url=" + encode(url));
+  }
+
+  @Override
+  public Optional<Aggregate> aggregate(String site, Optional<LocalDate> day) {
+    return aggregateOf("site=" + encode(site) + day.map(date -> "&day=" + date).orElse(""));
+  }
+
+  private Optional<Aggregate> aggregateOf(String query) {
+    Reply reply = calls.send(calls.get("/v1/views/aggregates?" + query), false);
+    if (reply.status() == 404) {
+      return Optional.empty();
+    }
+    JsonNode node = ok(reply);
+    return Optional.of(
+        new Aggregate(
+            required(node, "views", false),
+            required(node, "values", false),
+            required(node, "sum", false)));
   }
 
   @Override

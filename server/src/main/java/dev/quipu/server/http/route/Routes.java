@@ -5,6 +5,7 @@ import dev.quipu.sequence.RevisionLog;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.server.http.message.Failures;
 import dev.quipu.time.Clock;
+import dev.quipu.view.ViewAggregates;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +34,8 @@ public final class Routes {
       Supplier<Optional<String>> impediment,
       Clock clock) {
     CounterRoutes counters = new CounterRoutes(services.quipu().counters(), metrics, failures);
+    AggregateRoutes aggregates =
+        new AggregateRoutes(() -> services.quipu().part(ViewAggregates.class));
     ViewRoutes views = new ViewRoutes(services.views(), services.queue(), failures);
     HitRoutes hits = new HitRoutes(services.display());
     DisplayRoutes display = new DisplayRoutes(services.display());
@@ -58,6 +61,7 @@ public final class Routes {
             Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add).andForPages(),
             Route.post(ViewRoutes.BULK, BULK_BODY_BYTES_MAX, views::bulk),
             Route.get("/v1/views", views::count),
+            Route.get("/v1/views/aggregates", aggregates::read),
             Route.post("/v1/display/{name}/view", SMALL_BODY_BYTES_MAX, display::view),
             Route.get("/v1/display/{name}", display::read),
             Route.post("/v1/presence/{room}", SMALL_BODY_BYTES_MAX, presence::seen),

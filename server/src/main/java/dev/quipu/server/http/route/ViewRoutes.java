@@ -191,7 +191,7 @@ final class ViewRoutes {
     return HttpReply.json(200, members);
   }
 
-  private static LocalDate day(String text) {
+  static LocalDate day(String text) {
     try {
       return LocalDate.parse(text);
     } catch (DateTimeParseException e) {
