@@ -8,6 +8,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Comparator;
 import java.util.HexFormat;
+import java.util.Optional;
 
 /**
  * The address of an item.
@@ -25,6 +26,7 @@ public record Key(String partition, String sort) implements Comparable<Key> {
   /** Order by code point, which is the order of UTF-8 bytes and the sort order of every store. */
   public static final Comparator<String> ORDER = Key::compare;
 
+  private static final String TABLE = "table:"; // no other partition begins with it
   private static final int GROUP_BYTES_MAX = 400;
   private static final char DIGEST = '\u0001'; // no partition begins with a control character
 
@@ -42,6 +44,23 @@ public record Key(String partition, String sort) implements Comparable<Key> {
   public int compareTo(Key other) {
     int byPartition = compare(partition, other.partition);
     return byPartition != 0 ? byPartition : compare(sort, other.sort);
+  }
+
+  /**
+   * Returns the start of the names of partitions that are in a table of this name, on a store that
+   * has several tables; on others they are partitions like all.
+   *
+   * @param name without a slash
+   */
+  public static String inTable(String name) {
+    return TABLE + name + "/";
+  }
+
+  /** Returns the name of the table of a partition; empty for that of the store. */
+  public static Optional<String> table(String partition) {
+    return partition.startsWith(TABLE)
+        ? Optional.of(partition.substring(TABLE.length(), partition.indexOf('/')))
+        : Optional.empty();
   }
 
   /**

@@ -135,7 +135,7 @@ public final class Backends {
       case "optimistic" -> new Optimistic(store, random);
       case "optimistic-with-history" -> Optimistic.withHistory(store, random);
       case "request-token" -> new RequestTokens(store, random);
-      case "marker-item" -> new MarkerItem(store, random, keep);
+      case "marker-item" -> new MarkerItem(store, random, keep, options.markers());
       case "item-collection" -> new ItemCollection(store, random, keep);
       case "token-set" -> new TokenSet(store, random, options.slots().orElse(TokenSet.SLOTS));
       case "hit-log" ->

@@ -2,6 +2,7 @@ package dev.quipu.backend;
 
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.AtomicAdd.AfterUnknown;
+import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
 import java.time.Duration;
@@ -18,15 +19,20 @@ import java.util.OptionalInt;
  *     AfterUnknown#GIVE_UP}
  * @param slots slots of each counter of {@link TokenSet}, 1 to {@link TokenSet#SLOTS_MAX}; empty
  *     for {@link TokenSet#SLOTS}
+ * @param markers placement of the markers of {@link MarkerItem}; empty for the partition of the
+ *     counter
  */
 public record TechniqueOptions(
-    Optional<Duration> keep, Optional<AfterUnknown> afterUnknown, OptionalInt slots) {
+    Optional<Duration> keep,
+    Optional<AfterUnknown> afterUnknown,
+    OptionalInt slots,
+    Optional<String> markers) {
   /** The defaults of each technique. */
   public static final TechniqueOptions DEFAULT = keeping(Optional.empty());
 
   /** Returns the defaults, with this time for which request ids are remembered. */
   public static TechniqueOptions keeping(Optional<Duration> keep) {
-    return new TechniqueOptions(keep, Optional.empty(), OptionalInt.empty());
+    return new TechniqueOptions(keep, Optional.empty(), OptionalInt.empty(), Optional.empty());
   }
 
   /**
@@ -37,6 +43,7 @@ public record TechniqueOptions(
   public void requireFor(TechniqueSpec spec) {
     requireFor(afterUnknown.isPresent(), "after-unknown", AtomicAdd.SPEC, spec);
     requireFor(slots.isPresent(), "slots", TokenSet.SPEC, spec);
+    requireFor(markers.isPresent(), "markers", MarkerItem.SPEC, spec);
   }
 
   private static void requireFor(
@@ -57,6 +64,7 @@ public record TechniqueOptions(
     slots.stream()
         .filter(count -> count != TokenSet.SLOTS)
         .forEach(count -> values.put("slots", Integer.toString(count)));
+    markers.ifPresent(placement -> values.put("markers", placement));
     return values;
   }
 }

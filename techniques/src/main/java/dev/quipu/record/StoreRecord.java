@@ -61,7 +61,14 @@ public record StoreRecord(
 
   /** The default of each option of a technique, which is not stored. */
   private static final Map<String, String> OPTIONS =
-      new TreeMap<>(Map.of("after-unknown", "give-up", "slots", Integer.toString(TokenSet.SLOTS)));
+      new TreeMap<>(
+          Map.of(
+              "after-unknown",
+              "give-up",
+              "slots",
+              Integer.toString(TokenSet.SLOTS),
+              "markers",
+              "counter"));
 
   private static final Set<String> TAKE_WINDOW =
       Set.of(MarkerItem.SPEC.name(), ItemCollection.SPEC.name(), HitLog.SPEC.name());

@@ -97,7 +97,7 @@ import java.util.random.RandomGenerator;
  * Source. "Implement resource counters with Amazon DynamoDB", method 6.
  * }</pre>
  */
-public final class ItemCollection implements Technique {
+public final class ItemCollection implements Attributed {
   /** The requirements, guarantees and costs, as long as nothing is compacted. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -213,7 +213,7 @@ public final class ItemCollection implements Technique {
    */
   @Override
   public AddResult add(Add add) {
-    return add(add, Map.of());
+    return store(add, Map.of());
   }
 
   /**
@@ -223,10 +223,20 @@ public final class ItemCollection implements Technique {
    *     reason is kept
    */
   public AddResult add(Add add, String reason) {
-    return add(add, Markers.why(reason));
+    return store(add, Markers.why(reason));
   }
 
-  private AddResult add(Add add, Map<String, Field> why) {
+  @Override
+  public AddResult add(Add add, Map<String, String> attributes) {
+    return store(add, Markers.fields(attributes));
+  }
+
+  @Override
+  public Map<String, String> attributes(String counter, RequestId id) {
+    return changes.attributes(counter, id);
+  }
+
+  private AddResult store(Add add, Map<String, Field> why) {
     if (!add.bounds().isNone()) {
       throw Techniques.keepsNoBounds(SPEC);
     }

@@ -31,7 +31,10 @@ import java.util.random.RandomGenerator;
  * same add twice.
  *
  * Stored. The partition of the counter holds its number and one marker per request, which describes
- * the request. Both are in one partition, so that transactions within a partition suffice.
+ * the request, and may have attributes, such as those of an order. Both are in one partition, so
+ * that transactions within a partition suffice. On a store with transactions over all items, each
+ * marker may be in a partition of its own instead, of the same table or of another one, so that the
+ * partition of a hot counter takes one write per add instead of two.
  *
  * Protocol.
  *   1. In one transaction, store the marker if it does not exist, and add to the number if the
@@ -68,7 +71,7 @@ import java.util.random.RandomGenerator;
  * counters in DynamoDB using Python".
  * }</pre>
  */
-public final class MarkerItem extends OneItem implements AddPart.Shardable {
+public final class MarkerItem extends OneItem implements AddPart.Shardable, Attributed {
   /**
    * The requirements, guarantees and costs, if markers are kept forever. With {@link
    * Capability#BATCH_RETURNS} it also guarantees {@link Guarantee#ADD_AND_GET}.
@@ -77,6 +80,12 @@ public final class MarkerItem extends OneItem implements AddPart.Shardable {
 
   private static final TechniqueSpec SPEC_EXPIRING = spec(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
   private static final String MARKER = "request/";
+
+  /** The placement of each marker in a partition of its own. */
+  public static final String OWN_PARTITION = "partition";
+
+  /** The placement of markers in another table, whose name follows; on DynamoDB. */
+  public static final String TABLE = "table:";
 
   private final Markers markers;
   private final Optional<Duration> keep;
@@ -107,14 +116,40 @@ public final class MarkerItem extends OneItem implements AddPart.Shardable {
 
   /** Creates the technique; markers are kept forever if {@code keep} is empty. */
   public MarkerItem(Store store, RandomGenerator random, Optional<Duration> keep) {
-    super(SPEC, store, random);
-    this.markers = new Markers(store, MARKER);
+    this(store, random, keep, Optional.empty());
+  }
+
+  /**
+   * Creates the technique with markers outside of the partition of the counter.
+   *
+   * @param placement {@link #OWN_PARTITION}, or {@link #TABLE} and the name of a table; empty for
+   *     the partition of the counter. All processes on a store must have the same.
+   * @throws IllegalArgumentException if the placement is another text, or the store does not
+   *     support it
+   */
+  public MarkerItem(
+      Store store, RandomGenerator random, Optional<Duration> keep, Optional<String> placement) {
+    super(placement.isEmpty() ? SPEC : SPEC.over(Atomicity.STORE), store, random);
+    this.markers = new Markers(store, MARKER, placement.map(MarkerItem::partitions));
     this.keep = keep;
-    TechniqueSpec kept = keep.isEmpty() ? SPEC : SPEC_EXPIRING;
+    TechniqueSpec common = keep.isEmpty() ? SPEC : SPEC_EXPIRING;
+    TechniqueSpec kept = placement.isEmpty() ? common : common.over(Atomicity.STORE);
     this.spec =
         store.profile().has(Capability.BATCH_RETURNS)
             ? kept.promisingAlso(Guarantee.ADD_AND_GET)
             : kept;
+  }
+
+  private static String partitions(String placement) {
+    if (placement.equals(OWN_PARTITION)) {
+      return "markers/";
+    }
+    if (placement.startsWith(TABLE) && placement.matches("table:[A-Za-z0-9_.-]{3,255}")) {
+      return Key.inTable(placement.substring(TABLE.length()));
+    }
+    throw new IllegalArgumentException(
+        "markers is '%s'; it must be partition, or table: and 3 to 255 letters, digits or _.-"
+            .formatted(placement));
   }
 
   private static TechniqueSpec spec(Guarantee idempotence) {
@@ -153,6 +188,16 @@ public final class MarkerItem extends OneItem implements AddPart.Shardable {
    */
   public AddResult add(Add add, String reason) {
     return add(add, AddPart.whole(add), Markers.why(reason));
+  }
+
+  @Override
+  public AddResult add(Add add, Map<String, String> attributes) {
+    return add(add, AddPart.whole(add), Markers.fields(attributes));
+  }
+
+  @Override
+  public Map<String, String> attributes(String counter, RequestId id) {
+    return markers.attributes(counter, id);
   }
 
   /** Returns the reason of a request, if it was applied and had one. */

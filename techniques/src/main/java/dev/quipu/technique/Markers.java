@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 
 /**
  * Items that describe the requests of a counter, for {@link MarkerItem} and {@link ItemCollection}.
@@ -32,14 +33,26 @@ public final class Markers {
   private static final String BOUNDS = "bounds";
   public static final String CALL = "call";
   private static final String REASON = "reason";
+  private static final String ATTRIBUTE = "attribute/";
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
   private final Store store;
   private final String prefix;
+  private final Optional<String> apart;
 
   public Markers(Store store, String prefix) {
+    this(store, prefix, Optional.empty());
+  }
+
+  /**
+   * Creates markers, each in a partition of its own.
+   *
+   * @param apart the start of the names of these partitions; empty for the partition of the counter
+   */
+  Markers(Store store, String prefix, Optional<String> apart) {
     this.store = store;
     this.prefix = prefix;
+    this.apart = apart;
   }
 
   /**
@@ -47,7 +60,9 @@ public final class Markers {
    * texts may be equal.
    */
   public Key key(String counter, RequestId id) {
-    return new Key(CounterItems.partition(counter), prefix + id.bits());
+    return apart
+        .map(start -> new Key(start + id.bits() + "/" + counter, prefix + id.bits()))
+        .orElseGet(() -> new Key(CounterItems.partition(counter), prefix + id.bits()));
   }
 
   /**
@@ -76,6 +91,32 @@ public final class Markers {
   public static Map<String, Field> why(String reason) {
     Limits.checkText("reason", reason, Limits.REASON_BYTES_MAX);
     return Map.of(REASON, new Field.Text(reason));
+  }
+
+  /** Returns the fields with the attributes of an add, which are checked. */
+  static Map<String, Field> fields(Map<String, String> attributes) {
+    Attributed.check(attributes);
+    Map<String, Field> fields = new HashMap<>();
+    attributes.forEach((name, value) -> fields.put(ATTRIBUTE + name, new Field.Text(value)));
+    return fields;
+  }
+
+  /** Returns the attributes of a request, ordered by name; empty if it was not applied. */
+  Map<String, String> attributes(String counter, RequestId id) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return store.get(key(counter, id)).map(Markers::attributes).orElse(Map.of());
+  }
+
+  static Map<String, String> attributes(Item marker) {
+    Map<String, String> attributes = new TreeMap<>();
+    for (String name : marker.fields().keySet()) {
+      if (name.startsWith(ATTRIBUTE)) {
+        marker
+            .text(name)
+            .ifPresent(text -> attributes.put(name.substring(ATTRIBUTE.length()), text));
+      }
+    }
+    return attributes;
   }
 
   public static Optional<String> reason(Item marker) {

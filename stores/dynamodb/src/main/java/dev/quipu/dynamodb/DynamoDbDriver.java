@@ -24,6 +24,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,6 +55,9 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
  * g, c      the version: writes since it was put, and the token of the last call
  * x, ttl    expiry in milliseconds, and a minute later in seconds, for DynamoDB's TTL
  * </pre>
+ *
+ * <p>A partition that names a table ({@link Key#inTable}) is in that table, which is created at its
+ * first use.
  *
  * <p><b>Protocol.</b>
  *
@@ -125,7 +131,15 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
       @Nullable AwsRequestOverrideConfiguration deadline,
       Runnable onClose) {
     new Table(table).prepare(client);
-    return new DynamoDbDriver(client, new Requests(table, deadline), onClose);
+    Set<String> prepared = ConcurrentHashMap.newKeySet();
+    Consumer<String> prepare =
+        name -> {
+          if (!prepared.contains(name)) {
+            new Table(name).prepare(client);
+            prepared.add(name);
+          }
+        };
+    return new DynamoDbDriver(client, new Requests(table, deadline, prepare), onClose);
   }
 
   /** Returns the configured number of attempts of the client; 0 if unknown. */

@@ -10,6 +10,8 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
@@ -38,15 +40,29 @@ final class Requests {
 
   private final String table;
   private final @Nullable AwsRequestOverrideConfiguration deadline;
+  private final Consumer<String> prepare;
 
-  Requests(String table, @Nullable AwsRequestOverrideConfiguration deadline) {
+  /**
+   * Creates requests on a table.
+   *
+   * @param prepare creates another table that a key names, if it is missing
+   */
+  Requests(
+      String table, @Nullable AwsRequestOverrideConfiguration deadline, Consumer<String> prepare) {
     this.table = table;
+    this.prepare = prepare;
     this.deadline = deadline;
+  }
+
+  private String table(String partition) {
+    Optional<String> other = Key.table(partition);
+    other.ifPresent(prepare);
+    return other.orElse(table);
   }
 
   GetItemRequest get(Key key, boolean consistent) {
     return GetItemRequest.builder()
-        .tableName(table)
+        .tableName(table(key.partition()))
         .key(Attributes.key(key))
         .consistentRead(consistent)
         .overrideConfiguration(deadline)
@@ -61,14 +77,14 @@ final class Requests {
   }
 
   private TransactGetItem getOfBatch(Key key) {
-    Get get = Get.builder().tableName(table).key(Attributes.key(key)).build();
+    Get get = Get.builder().tableName(table(key.partition())).key(Attributes.key(key)).build();
     return TransactGetItem.builder().get(get).build();
   }
 
   PutItemRequest put(Write.Put put, String token) {
     Expression expression = Expression.ofCondition(put);
     return PutItemRequest.builder()
-        .tableName(table)
+        .tableName(table(put.key().partition()))
         .item(Attributes.of(put, token))
         .conditionExpression(expression.condition().orElse(null))
         .expressionAttributeNames(orNull(expression.names()))
@@ -81,7 +97,7 @@ final class Requests {
   Put putOfBatch(Write.Put put, String token) {
     Expression expression = Expression.ofCondition(put);
     return Put.builder()
-        .tableName(table)
+        .tableName(table(put.key().partition()))
         .item(Attributes.of(put, token))
         .conditionExpression(expression.condition().orElse(null))
         .expressionAttributeNames(orNull(expression.names()))
@@ -93,7 +109,7 @@ final class Requests {
   UpdateItemRequest update(Write.Update update, String token) {
     Expression expression = Expression.of(update, token);
     return UpdateItemRequest.builder()
-        .tableName(table)
+        .tableName(table(update.key().partition()))
         .key(Attributes.key(update.key()))
         .updateExpression(expression.update())
         .conditionExpression(expression.condition().orElse(null))
@@ -108,7 +124,7 @@ final class Requests {
   Update updateOfBatch(Write.Update update, String token) {
     Expression expression = Expression.of(update, token);
     return Update.builder()
-        .tableName(table)
+        .tableName(table(update.key().partition()))
         .key(Attributes.key(update.key()))
         .updateExpression(expression.update())
         .conditionExpression(expression.condition().orElse(null))
@@ -121,7 +137,7 @@ final class Requests {
   DeleteItemRequest delete(Write.Delete delete) {
     Expression expression = Expression.ofCondition(delete);
     return DeleteItemRequest.builder()
-        .tableName(table)
+        .tableName(table(delete.key().partition()))
         .key(Attributes.key(delete.key()))
         .conditionExpression(expression.condition().orElse(null))
         .expressionAttributeNames(orNull(expression.names()))
@@ -134,7 +150,7 @@ final class Requests {
   Delete deleteOfBatch(Write.Delete delete) {
     Expression expression = Expression.ofCondition(delete);
     return Delete.builder()
-        .tableName(table)
+        .tableName(table(delete.key().partition()))
         .key(Attributes.key(delete.key()))
         .conditionExpression(expression.condition().orElse(null))
         .expressionAttributeNames(orNull(expression.names()))
@@ -171,7 +187,7 @@ final class Requests {
     }
     scan.until().ifPresent(until -> values.put(":u", Attributes.text(until)));
     return QueryRequest.builder()
-        .tableName(table)
+        .tableName(table(scan.partition()))
         .keyConditionExpression("pk = :p" + sorts)
         .expressionAttributeValues(values)
         .exclusiveStartKey(orNull(from))

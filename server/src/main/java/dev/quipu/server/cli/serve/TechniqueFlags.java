@@ -13,6 +13,8 @@ import picocli.CommandLine.TypeConversionException;
 
 /** Options of single techniques. */
 public final class TechniqueFlags {
+  private static final String COUNTER = "counter";
+
   @Option(
       names = "--after-unknown",
       paramLabel = "ACTION",
@@ -33,8 +35,17 @@ public final class TechniqueFlags {
               + ").")
   private @Nullable Integer slots;
 
+  @Option(
+      names = "--markers",
+      paramLabel = "WHERE",
+      description =
+          "Where marker-item stores its markers: counter, in the partition of the counter;"
+              + " partition, each in its own; table:NAME, in another table of DynamoDB (default"
+              + " counter).")
+  private String markers = COUNTER;
+
   boolean areSet() {
-    return afterUnknown != null || slots != null;
+    return afterUnknown != null || slots != null || !markers.equals(COUNTER);
   }
 
   TechniqueOptions keeping(Duration window) {
@@ -42,7 +53,8 @@ public final class TechniqueFlags {
     return new TechniqueOptions(
         Optional.of(window),
         Optional.ofNullable(afterUnknown),
-        count == null ? OptionalInt.empty() : OptionalInt.of(count));
+        count == null ? OptionalInt.empty() : OptionalInt.of(count),
+        Optional.of(markers).filter(where -> !where.equals(COUNTER)));
   }
 
   /** Parses give-up, or retry. */

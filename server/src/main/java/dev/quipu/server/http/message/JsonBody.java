@@ -51,11 +51,14 @@ public final class JsonBody {
                   .build())
           .build();
 
-  /** Values by field: a String, a Long, {@link Texts}, or one of {@link Other}. */
+  /** Values by field: a String, a Long, {@link Texts}, {@link Members}, or {@link Other}. */
   private final Map<String, Object> object;
 
   /** An array of {@code count} strings; those beyond the limit are not kept. */
   private record Texts(List<String> kept, int count) {}
+
+  /** An object whose values are strings; those beyond the limit are not kept. */
+  private record Members(Map<String, String> kept, int count) {}
 
   /** A value that is invalid for every field. */
   private enum Other {
@@ -135,8 +138,28 @@ public final class JsonBody {
     if (parser.currentToken() == JsonToken.START_ARRAY) {
       return array(parser);
     }
+    if (parser.currentToken() == JsonToken.START_OBJECT) {
+      return object(parser);
+    }
     parser.skipChildren();
     return Other.OTHER_TYPE;
+  }
+
+  private static Object object(JsonParser parser) {
+    Map<String, String> kept = new HashMap<>();
+    int count = 0;
+    boolean areTexts = true;
+    while (parser.nextToken() != JsonToken.END_OBJECT) {
+      String name = parser.currentName();
+      count++;
+      if (parser.nextToken() != JsonToken.VALUE_STRING) {
+        parser.skipChildren();
+        areTexts = false;
+      } else if (count <= ARRAY_MAX) {
+        kept.put(name, parser.getString());
+      }
+    }
+    return areTexts ? new Members(kept, count) : Other.OTHER_TYPE;
   }
 
   private static Object array(JsonParser parser) {
@@ -202,6 +225,27 @@ public final class JsonBody {
               .formatted(field, texts.count, ARRAY_MAX));
     }
     return texts.kept;
+  }
+
+  /**
+   * Returns the members of an object of strings; empty if the field is missing.
+   *
+   * @throws Problem if the field is something else, or has more members
+   */
+  public Map<String, String> members(String field, int membersMax) {
+    Object value = object.get(field);
+    if (value == null) {
+      return Map.of();
+    }
+    if (!(value instanceof Members members)) {
+      throw Problem.badRequest("field " + field + " is not an object of strings");
+    }
+    if (members.count > membersMax) {
+      throw Problem.badRequest(
+          "field %s has %d members; the limit is %d. Merge some of them"
+              .formatted(field, members.count, membersMax));
+    }
+    return members.kept;
   }
 
   /** Returns a required 64-bit integer. */

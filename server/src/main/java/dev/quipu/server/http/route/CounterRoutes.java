@@ -20,6 +20,7 @@ import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.JsonBody;
 import dev.quipu.server.http.message.Lines;
 import dev.quipu.server.http.message.Problem;
+import dev.quipu.technique.Attributed;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -50,9 +51,10 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
     AddResult result;
     Map<String, Object> members;
     try {
-      JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling"));
+      JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling", "attributes"));
       add = read(exchange.variable(), body, exchange.idempotencyKey().orElse(null));
-      result = counters.add(add);
+      Map<String, String> attributes = body.members("attributes", Attributed.ATTRIBUTES_MAX);
+      result = attributes.isEmpty() ? counters.add(add) : attributed().add(add, attributes);
       metrics.added(result);
       members = members(add, result);
     } catch (RuntimeException e) {
@@ -60,6 +62,15 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
     }
     HttpReply reply = HttpReply.json(200, members);
     return result instanceof AddResult.Replayed ? reply.with("Idempotent-Replayed", "true") : reply;
+  }
+
+  private Attributed attributed() {
+    if (counters instanceof Attributed attributed) {
+      return attributed;
+    }
+    throw new UnsupportedOperationException(
+        "attributes are stored by marker-item and item-collection, without shards, on a store other"
+            + " than the engine");
   }
 
   /** POST /v1/counters/bulk */
@@ -331,17 +342,28 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
   HttpReply outcome(Exchange exchange) {
     exchange.allowParameters(Set.of("counter"));
     String counter = exchange.requiredParameter("counter");
-    return reply(exchange, counter, counters.outcome(counter, RequestId.of(exchange.variable())));
+    RequestId id = RequestId.of(exchange.variable());
+    RequestOutcome outcome = counters.outcome(counter, id);
+    boolean isApplied = outcome instanceof RequestOutcome.Applied;
+    return reply(
+        exchange,
+        counter,
+        outcome,
+        isApplied && counters instanceof Attributed attributed
+            ? attributed.attributes(counter, id)
+            : Map.of());
   }
 
   /** POST /v1/requests/{id}/cancel */
   HttpReply cancel(Exchange exchange) {
     exchange.allowParameters(Set.of("counter"));
     String counter = exchange.requiredParameter("counter");
-    return reply(exchange, counter, counters.cancel(counter, RequestId.of(exchange.variable())));
+    RequestOutcome outcome = counters.cancel(counter, RequestId.of(exchange.variable()));
+    return reply(exchange, counter, outcome, Map.of());
   }
 
-  private static HttpReply reply(Exchange exchange, String counter, RequestOutcome outcome) {
+  private static HttpReply reply(
+      Exchange exchange, String counter, RequestOutcome outcome, Map<String, String> attributes) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("id", exchange.variable());
     members.put("counter", counter);
@@ -353,6 +375,9 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
       }
       case RequestOutcome.NotSeen notSeen -> members.put("outcome", "not-seen");
       case RequestOutcome.Canceled canceled -> members.put("outcome", "canceled");
+    }
+    if (!attributes.isEmpty()) {
+      members.put("attributes", attributes);
     }
     return HttpReply.json(200, members);
   }
