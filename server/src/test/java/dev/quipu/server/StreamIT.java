@@ -198,12 +198,18 @@ final class StreamIT {
       synchronized (this) {
         drawn = random.nextDouble();
       }
-      T result = drawn < REQUEST_LOST ? lost() : call.get();
-      return drawn < REQUEST_LOST + REPLY_LOST ? lost() : result;
+      if (drawn < REQUEST_LOST) {
+        throw lost();
+      }
+      T result = call.get();
+      if (drawn < REQUEST_LOST + REPLY_LOST) {
+        throw lost();
+      }
+      return result;
     }
 
-    private static <T> T lost() {
-      throw new OutcomeUnknownException(Reason.TIMEOUT, "lost", null);
+    private static OutcomeUnknownException lost() {
+      return new OutcomeUnknownException(Reason.TIMEOUT, "lost", null);
     }
   }
 
