@@ -1,5 +1,6 @@
 package dev.quipu.shard;
 
+import dev.quipu.Add;
 import dev.quipu.Bounds;
 import dev.quipu.Guarantee;
 import dev.quipu.store.StoreProfile;
@@ -135,6 +136,18 @@ public record ShardOptions(
       throw new IllegalArgumentException(
           "store %s takes %d items a batch, which is too few for %d shards"
               .formatted(profile.name(), profile.batchItemsMax(), shardsMax()));
+    }
+  }
+
+  /** Rejects an add whose bounds differ from these. */
+  void checkBounds(Add add) {
+    if (!add.bounds().isNone() && !add.bounds().equals(bounds)) {
+      throw bounds.isNone()
+          ? new UnsupportedOperationException(
+              "these shards have no bounds; set them with ShardOptions.within")
+          : new UnsupportedOperationException(
+              "bounds of these shards are fixed at %d to %d"
+                  .formatted(bounds.floor(), bounds.ceiling()));
     }
   }
 }

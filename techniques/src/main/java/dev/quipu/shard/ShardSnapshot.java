@@ -1,5 +1,6 @@
 package dev.quipu.shard;
 
+import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.store.Item;
 import dev.quipu.store.Write;
@@ -9,6 +10,7 @@ import dev.quipu.technique.CounterItems;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.IntStream;
 
 /** The plan of a counter and the items of its shards, at one moment. */
@@ -62,6 +64,38 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
               plan.condition(shard)));
       own -= more;
       rest -= part;
+    }
+    return new AddPart(plan.valueKey(counter, home), own, plan.condition(home), beside, false);
+  }
+
+  /** Returns a result without a value, since no shard knows the sum. */
+  static AddResult withoutValue(AddResult answer) {
+    return switch (answer) {
+      case AddResult.Applied applied ->
+          new AddResult.Applied(applied.added(), OptionalLong.empty());
+      case AddResult.Replayed again -> new AddResult.Replayed(again.added(), OptionalLong.empty());
+      case AddResult.Rejected rejected -> rejected;
+      case AddResult.Conflict conflict -> conflict;
+    };
+  }
+
+  /** Divides an amount evenly over all shards. */
+  AddPart evenly(String counter, long delta, int home) {
+    long each = delta / plan.shards();
+    long rest = delta % plan.shards(); // the first shards take one more
+    List<Write> beside = new ArrayList<>();
+    long own = 0;
+    for (int shard = 0; shard < plan.shards(); shard++) {
+      long part = each + (shard < Math.abs(rest) ? Long.signum(delta) : 0);
+      if (shard == home) {
+        own = part;
+      } else {
+        beside.add(
+            new Write.Update(
+                plan.valueKey(counter, shard),
+                List.of(new Change.Add(CounterItems.VALUE, part)),
+                plan.condition(shard)));
+      }
     }
     return new AddPart(plan.valueKey(counter, home), own, plan.condition(home), beside, false);
   }

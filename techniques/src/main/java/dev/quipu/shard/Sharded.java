@@ -179,8 +179,9 @@ public final class Sharded implements Technique {
   @Override
   public AddResult add(Add add) {
     checkName(add.counter());
-    checkBounds(add);
+    options.checkBounds(add);
     String counter = add.counter();
+    boolean isNew = plans.known(counter).isEmpty();
     ShardPlan plan = plans.of(counter);
     items.enlist(counter);
     ShardLoad.Heat heat = load.of(counter);
@@ -194,23 +195,18 @@ public final class Sharded implements Technique {
       return addAlone(add, plan, heat);
     }
     ShardPlan first = plan;
+    if (isNew) {
+      Optional<AddResult> spread = spread(add, first, heat);
+      if (spread.isPresent()) {
+        return spread.get();
+      }
+    }
     return add.id() == null
         ? addTogether(add, first, heat)
         : IdempotentRetry.answer( // by another plan too, if the shards grew meanwhile
             store,
             "request " + add.id(),
             () -> addTogether(add, plans.known(counter).orElse(first), heat));
-  }
-
-  private void checkBounds(Add add) {
-    if (!add.bounds().isNone() && !add.bounds().equals(options.bounds())) {
-      throw options.bounds().isNone()
-          ? new UnsupportedOperationException(
-              "these shards have no bounds; set them with ShardOptions.within")
-          : new UnsupportedOperationException(
-              "bounds of these shards are fixed at %d to %d"
-                  .formatted(options.bounds().floor(), options.bounds().ceiling()));
-    }
   }
 
   private static void checkName(String counter) {
@@ -224,7 +220,7 @@ public final class Sharded implements Technique {
     ShardPlan plan = plans.renewed(add.counter(), known);
     int home = home(add, plan, heat);
     Add own = onShard(add, home);
-    return withoutValue(counted(heat, home, () -> technique.add(own)));
+    return ShardSnapshot.withoutValue(counted(heat, home, () -> technique.add(own)));
   }
 
   private AddResult addTogether(Add add, ShardPlan first, ShardLoad.Heat heat) {
@@ -246,7 +242,7 @@ public final class Sharded implements Technique {
               false);
       AddResult answer = counted(heat, home, () -> splittable.add(own, whole));
       if (isFinal(answer)) {
-        return withoutValue(answer);
+        return ShardSnapshot.withoutValue(answer);
       }
       ShardSnapshot now = plans.snapshot(add.counter(), plan);
       if (now.planItem().isEmpty()) { // the store has lost its data
@@ -264,7 +260,7 @@ public final class Sharded implements Technique {
         AddPart part = now.split(add.counter(), add.delta(), home);
         answer = counted(heat, home, () -> splittable.add(own, part));
         if (isFinal(answer)) {
-          return withoutValue(answer);
+          return ShardSnapshot.withoutValue(answer);
         }
         Backoff.pause(store.clock(), random, round);
       }
@@ -274,6 +270,32 @@ public final class Sharded implements Technique {
         Reason.THROTTLED,
         "gave up after %d attempts: contention on the shards of %s"
             .formatted(ROUNDS_MAX, add.counter()));
+  }
+
+  /**
+   * Spreads the first delivery of a stock evenly over all shards, so that each of them can sell
+   * from the start. Only the first add of a process to a counter costs the read that finds out.
+   *
+   * @return empty if it is not the first, has less than one for each shard, or does not fit
+   */
+  private Optional<AddResult> spread(Add add, ShardPlan plan, ShardLoad.Heat heat) {
+    boolean isEnough = Math.abs(add.delta() / plan.shards()) > 0;
+    if (options.bounds().isNone() || plan.shards() == 1 || !isEnough) {
+      return Optional.empty();
+    }
+    ShardSnapshot now = plans.snapshot(add.counter(), plan);
+    if (now.planItem().isEmpty() || now.wasAddedTo() || !now.plan().equals(plan)) {
+      return Optional.empty();
+    }
+    if (earlier(add, plan).isPresent()) {
+      return Optional.empty(); // canceled before the plan
+    }
+    int home = home(add, plan, heat);
+    Add own = onShard(add, add.id() == null ? home : place(add.id(), plan));
+    AddPart part = now.evenly(add.counter(), add.delta(), home);
+    AddPart.Shardable splittable = (AddPart.Shardable) technique;
+    AddResult answer = counted(heat, home, () -> splittable.add(own, part));
+    return isFinal(answer) ? Optional.of(ShardSnapshot.withoutValue(answer)) : Optional.empty();
   }
 
   /**
@@ -336,16 +358,6 @@ public final class Sharded implements Technique {
     return plan.wasPlain() && place(id, plan) != 0
         ? technique.outcome(counter, id)
         : new RequestOutcome.NotSeen();
-  }
-
-  private static AddResult withoutValue(AddResult answer) {
-    return switch (answer) {
-      case AddResult.Applied applied ->
-          new AddResult.Applied(applied.added(), OptionalLong.empty());
-      case AddResult.Replayed again -> new AddResult.Replayed(again.added(), OptionalLong.empty());
-      case AddResult.Rejected rejected -> rejected;
-      case AddResult.Conflict conflict -> conflict;
-    };
   }
 
   private static AddResult counted(ShardLoad.Heat heat, int shard, Supplier<AddResult> call) {

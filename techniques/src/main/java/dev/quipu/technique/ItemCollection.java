@@ -40,6 +40,7 @@ import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stores one item per change: adds never contend, at the cost of reads. Thread-safe.
@@ -90,9 +91,12 @@ import java.util.random.RandomGenerator;
  * periodically (Compactions; a server does so), which requires a store with transactions. A recent
  * value, with its age, is free.
  *
- * Bounds are not supported, since there is no single number to check. A sum outside the range of 64
- * bits is returned as the nearest 64-bit number, with the uncertainty "overflow"; changes with
- * which the base would overflow are not folded.
+ * Bounds are not supported, since there is no single number to check. But a threshold can be
+ * observed (Thresholds; --threshold): when a read or a compaction finds the value on its other
+ * side, a listener is called, at least once, under one id. What returns in between is not noticed.
+ *
+ * A sum outside the range of 64 bits is returned as the nearest 64-bit number, with the
+ * uncertainty "overflow"; changes with which the base would overflow are not folded.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 6.
  * }</pre>
@@ -138,6 +142,7 @@ public final class ItemCollection implements Attributed {
   private final Markers changes;
   private final RandomGenerator random;
   private final Optional<Duration> window;
+  private volatile @Nullable BiConsumer<String, Reading> observer;
   private final LruMap<String, Remembered> remembered = new LruMap<>(REMEMBERED_MAX);
 
   /**
@@ -201,7 +206,12 @@ public final class ItemCollection implements Attributed {
     return window.isEmpty() ? SPEC : COMPACTED;
   }
 
-  /** Returns how long changes stay before they are folded; empty if they stay forever. */
+  /** Passes each value that is read, and with {@link #compactAll} all values, to an observer. */
+  public void observe(BiConsumer<String, Reading> next) {
+    observer = next;
+  }
+
+  /** Returns how long changes stay, at least; empty if forever. */
   public Optional<Duration> window() {
     return window;
   }
@@ -264,7 +274,7 @@ public final class ItemCollection implements Attributed {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
       Optional<Item> before = base(counter);
-      BigInteger[] sum = {BigInteger.valueOf(before.map(ItemCollection::folded).orElse(0L))};
+      BigInteger[] sum = {BigInteger.valueOf(number(before, CounterItems.VALUE))};
       boolean[] isNew = {before.isEmpty()};
       scan(
           counter,
@@ -272,8 +282,8 @@ public final class ItemCollection implements Attributed {
             sum[0] = sum[0].add(sum(page));
             isNew[0] &= page.stream().allMatch(ItemCollection::isCancellation);
           });
-      if (folds(before) == folds(base(counter))) {
-        return isNew[0] ? Optional.empty() : Optional.of(CounterItems.reading(sum[0]));
+      if (number(before, FOLDED) == number(base(counter), FOLDED)) {
+        return isNew[0] ? Optional.empty() : Optional.of(observed(counter, sum[0]));
       }
       Backoff.pause(store.clock(), random, attempt);
     }
@@ -301,8 +311,13 @@ public final class ItemCollection implements Attributed {
     return read.map(reading -> new Aged(reading, age));
   }
 
-  private static long folded(Item base) {
-    return base.number(CounterItems.VALUE);
+  private Reading observed(String counter, BigInteger sum) {
+    Reading reading = CounterItems.reading(sum);
+    BiConsumer<String, Reading> known = observer;
+    if (known != null) {
+      known.accept(counter, reading);
+    }
+    return reading;
   }
 
   /** The sum of changes, whose parts may exceed 64 bits. */
@@ -324,8 +339,8 @@ public final class ItemCollection implements Attributed {
     return store.get(baseKey(counter));
   }
 
-  private static long folds(Optional<Item> base) {
-    return base.map(item -> item.number(FOLDED)).orElse(0L);
+  private static long number(Optional<Item> base, String field) {
+    return base.map(item -> item.number(field)).orElse(0L);
   }
 
   public List<Item> changes(String counter) {
@@ -437,7 +452,12 @@ public final class ItemCollection implements Attributed {
             store,
             counter -> {
               try {
-                folded[0] += goesOn.getAsBoolean() ? compact(counter, age, goesOn) : 0;
+                if (goesOn.getAsBoolean()) {
+                  folded[0] += compact(counter, age, goesOn);
+                  if (observer != null) {
+                    read(counter);
+                  }
+                }
               } catch (QuipuException e) {
                 failed.accept(counter, e);
               }

@@ -2,6 +2,7 @@ package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
@@ -153,6 +154,21 @@ final class RegionTableTest {
     opened.forEach(GlobalTables.Global::close);
   }
 
+  @Test
+  void oneRegionWritesAndTheOthersReadByAnyTechnique() {
+    for (TechniqueSpec spec : plain()) {
+      Run run =
+          new Run(
+              this::inDynamoDb,
+              spec,
+              (regions, random) ->
+                  Backends.technique(spec, regions.here(), random, Optional.empty()));
+      run.addInOneRegion(!spec.equals(ItemCollection.SPEC));
+      assertEquals(run.ofAll, run.found(), spec.name());
+    }
+    opened.forEach(GlobalTables.Global::close);
+  }
+
   private GlobalTable<?, ?> inDynamoDb(ManualClock clock, RandomGenerator random) {
     GlobalTables.Global global = GlobalTables.open(clock, random, Duration.ofSeconds(1));
     opened.add(global);
@@ -247,6 +263,23 @@ final class RegionTableTest {
         clock.advance(Duration.ofMillis(chance.nextInt(200)));
       }
       ofLastRegion = sums[last];
+      healed();
+    }
+
+    /** Adds in the first region; the others read what it had before, or less. */
+    void addInOneRegion(boolean isOneItem) {
+      List<Long> values = new ArrayList<>(List.of(0L));
+      for (int i = 0; i < ADDS; i++) {
+        long delta = chance.nextLong(1, 10);
+        add(0, delta, i, Bounds.none());
+        ofAll += delta;
+        values.add(ofAll);
+        clock.advance(Duration.ofMillis(chance.nextInt(200)));
+        for (Counters reader : regions.subList(1, regions.size())) {
+          long seen = reader.read(COUNTER).map(Reading::value).orElse(0L);
+          assertTrue(seen <= ofAll && (!isOneItem || values.contains(seen)), spec.name());
+        }
+      }
       healed();
     }
 

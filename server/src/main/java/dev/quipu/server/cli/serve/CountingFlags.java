@@ -135,6 +135,7 @@ public final class CountingFlags {
   public Counters counters(Store on) {
     Technique plain =
         Backends.technique(spec(on.profile()), on, Randomness.secure(), options.keeping(window()));
+    options.observe(plain, on);
     return isDivided() ? new Sharded(on, plain, shardOptions()) : plain;
   }
 

@@ -1,9 +1,14 @@
 package dev.quipu.server.cli.serve;
 
 import dev.quipu.backend.TechniqueOptions;
+import dev.quipu.layer.Store;
 import dev.quipu.technique.AtomicAdd.AfterUnknown;
+import dev.quipu.technique.ItemCollection;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TokenSet;
+import dev.quipu.threshold.Thresholds;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -44,8 +49,33 @@ public final class TechniqueFlags {
               + " counter).")
   private String markers = COUNTER;
 
+  @Option(
+      names = "--threshold",
+      paramLabel = "N",
+      split = ",",
+      description =
+          "With item-collection: log each crossing of this value by any counter, at least once"
+              + " under one id, when a read or a compaction observes it; may be repeated.")
+  private List<Long> thresholds = List.of();
+
+  /** Starts to observe counters for the thresholds, if there are any. */
+  void observe(Technique counters, Store store) {
+    if (thresholds.isEmpty()) {
+      return;
+    }
+    if (!(counters instanceof ItemCollection collection)) {
+      throw new IllegalArgumentException(
+          "--threshold needs --technique item-collection; with %s, use bounds"
+              .formatted(counters.spec().name()));
+    }
+    collection.observe(new Thresholds(store, thresholds, Thresholds.logging()));
+  }
+
   boolean areSet() {
-    return afterUnknown != null || slots != null || !markers.equals(COUNTER);
+    return !thresholds.isEmpty()
+        || afterUnknown != null
+        || slots != null
+        || !markers.equals(COUNTER);
   }
 
   TechniqueOptions keeping(Duration window) {

@@ -1,0 +1,5 @@
+/** Observes counters that cross thresholds. */
+@NullMarked
+package dev.quipu.threshold;
+
+import org.jspecify.annotations.NullMarked;
