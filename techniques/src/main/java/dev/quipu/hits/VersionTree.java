@@ -70,6 +70,8 @@ import org.slf4j.LoggerFactory;
  *     3. Remove the values of this branch that the new one supersedes, except for a few recent
  *        ones, the trail.
  *     4. If the item is full, prune it; if it is still full, begin a branch in the next item.
+ *   Adopt: add the values that another client wrote, with their versions and bases, to an item of
+ *     their own. Their count is that of the first, and the difference of each other one to its base.
  *   Read: read all items. The count is the root plus, for each branch, the branch sum of its last
  *   value.
  *   Prune, by any process, at any time:
@@ -131,6 +133,7 @@ public final class VersionTree implements Technique {
   private static final String SEEN = "seen";
   private static final int PRUNED_AT = 50; // removable values at which a reader prunes an item
   private static final int COUNTERS_MAX = 100_000;
+  private static final int ADOPTED_ITEM = VersionTreeOptions.ITEMS_MAX; // after those of writers
 
   private final Store store;
   private final VersionTreeOptions options;
@@ -331,6 +334,24 @@ public final class VersionTree implements Technique {
 
   private long now() {
     return Hits.now(store);
+  }
+
+  /**
+   * Adopts a counter that other clients maintained with the plain algorithm of the article, with
+   * values such as {@code Ver016-TIME-PROCESS Base015-TIME-PROCESS Count090}. A repeat is harmless,
+   * also with further values. A read during the call may lack some of them.
+   *
+   * @param values all stored values of the counter, 1 to {@link VersionTreeOptions#ADOPTED_MAX}
+   * @return the count of the adopted values
+   * @throws NotAppliedException if they have no single result: several bases were deleted
+   */
+  public long adopt(String counter, Set<String> values) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    Key key = nodesKey(counter, ADOPTED_ITEM);
+    AdoptedValues all = AdoptedValues.checked(counter, tokens(store.get(key), VALUES), values);
+    items.enlist(counter);
+    AdoptedValues.put(store, key, VALUES, values);
+    return all.count(counter);
   }
 
   // ---- reads

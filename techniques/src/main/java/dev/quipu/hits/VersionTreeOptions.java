@@ -26,6 +26,9 @@ public record VersionTreeOptions(
   /** Maximum number of earlier values of a branch that are kept. */
   public static final int TRAIL_MAX = 50;
 
+  /** Maximum number of values of a counter that can be adopted from another client. */
+  public static final int ADOPTED_MAX = 250;
+
   /** Strong reads, a minute, branches of ten minutes over four items, one earlier value. */
   public static final VersionTreeOptions DEFAULT =
       new VersionTreeOptions(

@@ -25,13 +25,15 @@ import java.util.stream.Collectors;
  * @param goneValues the stored form of values that the root includes
  * @param goneRoots the stored form of roots that a later one replaces
  * @param seen which roots were found in the store, and when
+ * @param adopted the count of values that another client wrote; see {@link VersionTree#adopt}
  */
 public record VersionTrees(
     Root root,
     List<VersionNode> nodes,
     Set<String> goneValues,
     Set<String> goneRoots,
-    Set<Seen> seen) {
+    Set<Seen> seen,
+    long adopted) {
   private static final Comparator<VersionNode> ORDER =
       Comparator.<VersionNode>comparingLong(node -> node.branch().startMillis())
           .thenComparing(node -> node.branch().process())
@@ -128,7 +130,12 @@ public record VersionTrees(
     Set<Seen> seen = new HashSet<>();
     seenTexts.forEach(text -> Seen.parse(text).ifPresent(seen::add));
     return new VersionTrees(
-        root, List.copyOf(nodes), Set.copyOf(goneValues), Set.copyOf(goneRoots), Set.copyOf(seen));
+        root,
+        List.copyOf(nodes),
+        Set.copyOf(goneValues),
+        Set.copyOf(goneRoots),
+        Set.copyOf(seen),
+        AdoptedValues.of(texts).count("tree"));
   }
 
   /** Returns whether it is noted that the latest root is stored. */
@@ -200,9 +207,9 @@ public record VersionTrees(
    * @param settledMillis every reader sees by now the changes of branches until then
    */
   public Reading reading(String counter, long settledMillis) {
-    long value = root.count;
-    long low = root.count;
-    long high = root.count;
+    long value = CounterItems.plus(counter, root.count, adopted);
+    long low = value;
+    long high = value;
     for (VersionNode tip : tips()) {
       boolean isSettled = tip.millis() <= settledMillis;
       value = CounterItems.plus(counter, value, tip.own());

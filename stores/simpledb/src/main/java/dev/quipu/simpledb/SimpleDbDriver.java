@@ -263,6 +263,19 @@ public final class SimpleDbDriver implements ScanDriver {
     }
   }
 
+  /**
+   * Returns the values of an attribute of an item that another client wrote, such as those of a
+   * counter that {@code VersionTree.adopt} takes over.
+   *
+   * @param domain any domain of the account
+   */
+  public Set<String> valuesOf(String domain, String itemName, String attribute) {
+    Map<String, String> parameters =
+        Map.of("DomainName", domain, "ItemName", itemName, "ConsistentRead", "true");
+    List<Reply.Found> found = call(Outcome.NOT_APPLIED, "GetAttributes", parameters).items();
+    return found.isEmpty() ? Set.of() : Set.copyOf(found.getFirst().values(attribute));
+  }
+
   // ---- many items
 
   @Override
