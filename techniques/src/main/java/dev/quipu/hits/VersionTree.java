@@ -71,7 +71,8 @@ import org.slf4j.LoggerFactory;
  *        ones, the trail.
  *     4. If the item is full, prune it; if it is still full, begin a branch in the next item.
  *   Adopt: add the values that another client wrote, with their versions and bases, to an item of
- *     their own. Their count is that of the first, and the difference of each other one to its base.
+ *     their own. Their count is that of the first, plus the difference of each other one to its
+ *     base.
  *   Read: read all items. The count is the root plus, for each branch, the branch sum of its last
  *   value.
  *   Prune, by any process, at any time:
