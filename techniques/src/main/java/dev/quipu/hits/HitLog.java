@@ -12,7 +12,6 @@ import dev.quipu.RequestOutcome;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
-import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -24,13 +23,11 @@ import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Randomness;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -83,7 +80,10 @@ import org.slf4j.LoggerFactory;
  *   Hits that no reader needs are determined as follows: each stored summary holds the end of the
  *   previous one, and a time that was read after that one was stored, however long that took. When
  *   the settle time has passed since that time, every reader knows that end.
- *   Edit: store the new amount, if the hit is unchanged. Then continue as in step 3 of an add.
+ *   Edit: store the new amount, if the hit is unchanged; 0 deletes the hit. Then continue as in
+ *     step 3 of an add. A hit that may be swept at any time is edited in the same way; if it is not
+ *     stored any more after the roll up, the outcome is unknown.
+ *   Add a hit older than the window: store it, in one attempt and without an id. Then roll up.
  *
  * Why it is correct. No process changes the item of another: a hit exists or does not exist. Count
  * and end change together, so each of two summaries is correct by itself, whichever is stored; and
@@ -211,23 +211,35 @@ public final class HitLog implements Technique {
   /**
    * Adds a hit of the past, and corrects the summary.
    *
-   * @param at when it happened: within the window for which ids are remembered, and not in the
-   *     future
+   * @param at when it happened, not in the future; with a request id, within the window for which
+   *     ids are remembered
    */
   public AddResult add(Add add, Instant at) {
     long millis = at.toEpochMilli();
     long now = now();
-    if (millis < Math.max(0, now - options.window().toMillis()) || millis > now) {
+    boolean isOld = millis < Math.max(0, now - options.window().toMillis());
+    if (millis < 0 || millis > now || (isOld && add.id() != null)) {
       throw new IllegalArgumentException(
-          "at is %s; it must be from %s ago to now".formatted(at, Limits.text(options.window())));
+          "at is %s; it must be from %s ago to now, or in the past without a request id"
+              .formatted(at, Limits.text(options.window())));
     }
-    return add(add, millis);
+    if (!isOld) {
+      return add(add, millis);
+    }
+    checkBounds(add);
+    items.enlist(add.counter());
+    writes.insertOnce(add.counter(), millis, RequestId.random(random).bits(), add.delta());
+    return new AddResult.Applied(add.delta(), OptionalLong.empty());
   }
 
-  private AddResult add(Add add, long millis) {
+  private static void checkBounds(Add add) {
     if (!add.bounds().isNone()) {
       throw Techniques.keepsNoBounds(SPEC);
     }
+  }
+
+  private AddResult add(Add add, long millis) {
+    checkBounds(add);
     items.enlist(add.counter());
     RequestId id = add.id();
     AddResult applied = new AddResult.Applied(add.delta(), OptionalLong.empty());
@@ -316,25 +328,33 @@ public final class HitLog implements Technique {
   /** Returns the stored hits of {@code (after, until]}, ordered by time. */
   public List<Hit> hits(String counter, Instant after, Instant until) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    TreeMap<String, Long> amounts = new TreeMap<>(Key.ORDER);
-    for (Hits.Part part : hits.all(counter, after.toEpochMilli(), until.toEpochMilli())) {
-      amounts.merge(part.key().sort(), part.amount(), Long::sum);
-    }
-    List<Hit> found = new ArrayList<>();
-    amounts.forEach((sort, amount) -> {
-      int slash = sort.indexOf('/');
-      Instant at = Instant.ofEpochMilli(Long.parseLong(sort.substring(0, slash)));
-      found.add(new Hit(at, sort.substring(slash + 1), amount));
-    });
-    return found;
+    return Hits.merged(hits.all(counter, after.toEpochMilli(), until.toEpochMilli()));
+  }
+
+  /**
+   * Some of the stored hits.
+   *
+   * @param resumeAt the argument of {@link #page} for the next page; empty on the last
+   */
+  public record HitPage(List<Hit> hits, Optional<String> resumeAt) {}
+
+  /**
+   * Returns a page of the stored hits, ordered by time, without those that were edited to 0.
+   *
+   * @param from {@link HitPage#resumeAt}; an empty text for the first page
+   * @param limit 1 to {@link Scan#ITEMS_MAX}; a page may have fewer hits, or up to twice as many
+   */
+  public HitPage page(String counter, String from, int limit) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return hits.page(counter, from, limit);
   }
 
   /**
    * Changes the amount of a stored hit, and corrects the summary.
    *
-   * @param amount its new amount; 0 removes it from the count
-   * @return false if it is not stored, or so old that it is about to be swept: nothing changed; add
-   *     the difference instead
+   * @param amount its new amount; 0 deletes it
+   * @return false if it is not stored any more: nothing changed; add the difference instead
+   * @throws QuipuException with an unknown outcome, also if it was swept meanwhile
    */
   public boolean edit(String counter, Hit hit, long amount) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);

@@ -115,25 +115,34 @@ final class HitWrites {
   }
 
   /**
-   * Changes the amount of a stored hit; returns false if it is not stored, or about to be swept.
+   * Stores a hit of any age, which a sweep may delete at any time: one attempt, since a second one
+   * might count it again.
    */
+  void insertOnce(String counter, long millis, String id, long amount) {
+    due.note(counter);
+    store.write(Hits.put(counter, Hits.sort(millis, id), amount));
+    try {
+      due.note(counter);
+      repair(counter);
+    } catch (QuipuException e) {
+      throw unknown(e);
+    }
+  }
+
+  /** Changes the amount of a stored hit; returns false if it is not stored any more. */
   boolean edit(String counter, HitLog.Hit hit, long amount) {
     long millis = hit.at().toEpochMilli();
     String sort = Hits.sort(millis, hit.id());
     RetryPolicy.Attempts attempts = store.attempts();
     boolean isDone = false;
     while (!isDone) {
-      if (millis <= Hits.now(store) - windowMillis) {
-        return false;
-      }
       Optional<Item> one = store.get(Hits.one(counter, sort));
       Optional<Item> more = store.get(Hits.amount(counter, sort));
-      if (one.isEmpty() && more.isEmpty()) {
-        return false;
+      if (one.isEmpty() && more.map(Hits::isRest).orElse(true)) {
+        return false; // swept, at least in part
       }
-      long rest = amount - (one.isPresent() ? 1 : 0);
       isDone =
-          store.write(Hits.putAmount(counter, sort, rest, ifUnchanged(more)))
+          store.write(Hits.edited(counter, sort, amount, one.isPresent(), ifUnchanged(more)))
               instanceof WriteResult.Applied;
       if (!isDone && !attempts.again()) {
         throw new NotAppliedException(
@@ -142,12 +151,27 @@ final class HitWrites {
       }
     }
     try {
-      requireNotSwept(millis);
-      repairIfLate(counter, millis);
+      if (millis > Hits.now(store) - windowMillis) {
+        repairIfLate(counter, millis);
+      } else {
+        repair(counter);
+        requireStored(counter, sort);
+      }
     } catch (QuipuException e) {
       throw unknown(e);
     }
     return true;
+  }
+
+  /**
+   * Throws if a hit is not stored: a sweep may have read it before it was edited. If it is stored
+   * after a summary has been replaced, each later sweep reads what was written.
+   */
+  private void requireStored(String counter, String sort) {
+    if (store.get(Hits.amount(counter, sort)).isEmpty()) {
+      throw new OutcomeUnknownException(
+          Reason.THROTTLED, "the hit was swept while it was edited", null);
+    }
   }
 
   /**

@@ -9,22 +9,27 @@ import dev.quipu.store.Scan;
 import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.technique.CounterItems;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * The hits of {@link HitLog}, ordered by time.
  *
  * <p>Stored: a hit of 1 in {@code hits/NAME}, without fields, so that the store can count it;
- * another amount in {@code amounts/NAME}, in the field {@code value}. The sort of both is {@code
+ * another amount in {@code amounts/NAME}, in the field {@code value}. A hit of 1 that was edited is
+ * in both: its amount has {@code rest} 1, and the difference to 1. The sort of both is {@code
  * MILLIS/ID}.
  */
 final class Hits {
   private static final String ONES = "hits/";
   private static final String AMOUNTS = "amounts/";
+  private static final String REST = "rest";
   private static final String TIME = "%015d";
 
   private final Store store;
@@ -95,6 +100,24 @@ final class Hits {
   }
 
   /**
+   * Returns the write of a new amount: of the hit, or, if it is stored as a hit of 1, of the rest.
+   */
+  static Write edited(
+      String counter, String sort, long amount, boolean isOne, Condition condition) {
+    if (!isOne) {
+      return putAmount(counter, sort, amount, condition);
+    }
+    Map<String, Field> fields =
+        Map.of(Item.VALUE, new Field.Number(amount - 1), REST, new Field.Number(1));
+    return new Write.Put(amount(counter, sort), fields, condition);
+  }
+
+  /** Returns whether an amount is what was added to a hit of 1, a separate item. */
+  static boolean isRest(Item amount) {
+    return amount.number(REST) == 1;
+  }
+
+  /**
    * Returns the sum of all hits of {@code (after, until]}, in milliseconds; from the first if
    * {@code after} is -1. Amounts are read first: a hit of 1 that is edited concurrently must not be
    * missed in both reads.
@@ -148,5 +171,47 @@ final class Hits {
         Consistency.STRONG,
         item -> parts.add(new Part(item.key(), item.number(Item.VALUE))));
     return parts;
+  }
+
+  /** Returns the hits of some items, ordered by time, without those that were edited to 0. */
+  static List<HitLog.Hit> merged(List<Part> parts) {
+    TreeMap<String, Long> amounts = new TreeMap<>(Key.ORDER);
+    parts.forEach(part -> amounts.merge(part.key().sort(), part.amount(), Long::sum));
+    List<HitLog.Hit> found = new ArrayList<>();
+    amounts.forEach((sort, amount) -> {
+      int slash = sort.indexOf('/');
+      Instant at = Instant.ofEpochMilli(Long.parseLong(sort.substring(0, slash)));
+      if (amount != 0) {
+        found.add(new HitLog.Hit(at, sort.substring(slash + 1), amount));
+      }
+    });
+    return found;
+  }
+
+  /**
+   * Returns a page of hits.
+   *
+   * @param from the sort at which it begins; empty for the first
+   * @param limit maximum number of items of each kind
+   */
+  HitLog.HitPage page(String counter, String from, int limit) {
+    List<Part> parts = new ArrayList<>();
+    Optional<String> border = Optional.empty(); // before it, both kinds have been read
+    for (String kind : List.of(AMOUNTS, ONES)) {
+      Scan scan = Scan.all(kind + counter).withPages(limit);
+      Scan.Page page = store.scan(from.isEmpty() ? scan : scan.resumedAt(from));
+      for (Item item : page.items()) {
+        parts.add(new Part(item.key(), kind.equals(ONES) ? 1 : item.number(Item.VALUE)));
+      }
+      Optional<String> next = page.resumeAt();
+      border = Stream.concat(border.stream(), next.stream()).min(Key.ORDER);
+    }
+    return border.isEmpty() ? new HitLog.HitPage(merged(parts), border) : cut(parts, border.get());
+  }
+
+  private static HitLog.HitPage cut(List<Part> parts, String border) {
+    List<Part> before =
+        parts.stream().filter(part -> Key.ORDER.compare(part.key().sort(), border) < 0).toList();
+    return new HitLog.HitPage(merged(before), Optional.of(border));
   }
 }

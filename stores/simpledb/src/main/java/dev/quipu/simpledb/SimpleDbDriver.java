@@ -60,7 +60,8 @@ import java.util.function.Function;
  * acknowledged writes; others may lag by a second or so.
  *
  * <p><b>Domains.</b> They must stay the same, in the same order, since they determine where an item
- * is stored. Scans and counts query all of them in parallel.
+ * is stored. The hits and the summaries of a hit log may have domains of their own. Scans and
+ * counts query all domains of their partition in parallel.
  *
  * <p><b>After a timeout, a dropped connection or a 5xx</b> the outcome of a write is unknown; the
  * client never retries. The service rejects a request that arrives more than 15 minutes late.
@@ -90,15 +91,15 @@ public final class SimpleDbDriver implements ScanDriver {
   private static final int SELECT_MAX = 2_500;
 
   private final SimpleDbClient client;
-  private final List<String> domains;
+  private final SimpleDbDomains domains;
   private final Runnable onClose;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   // Tokens are unique across processes, so that no version recurs.
   private final FreshTokens tokens = new FreshTokens();
 
-  private SimpleDbDriver(SimpleDbClient client, List<String> domains, Runnable onClose) {
+  private SimpleDbDriver(SimpleDbClient client, SimpleDbDomains domains, Runnable onClose) {
     this.client = client;
-    this.domains = List.copyOf(domains);
+    this.domains = domains;
     this.onClose = onClose;
   }
 
@@ -114,11 +115,10 @@ public final class SimpleDbDriver implements ScanDriver {
   }
 
   static SimpleDbDriver open(SimpleDbClient client, List<String> domains, Runnable onClose) {
-    if (domains.isEmpty() || domains.size() > DOMAINS_MAX) {
-      throw new IllegalArgumentException(
-          "%d domains are given; the number must be from 1 to %d"
-              .formatted(domains.size(), DOMAINS_MAX));
-    }
+    return open(client, SimpleDbDomains.of(domains), onClose);
+  }
+
+  static SimpleDbDriver open(SimpleDbClient client, SimpleDbDomains domains, Runnable onClose) {
     return new SimpleDbDriver(client, domains, onClose);
   }
 
@@ -129,7 +129,9 @@ public final class SimpleDbDriver implements ScanDriver {
 
   /** Creates the missing domains. */
   void createDomains() {
-    onAll(domain -> call(Outcome.UNKNOWN, "CreateDomain", Map.of("DomainName", domain)));
+    onAll(
+        domains.all(),
+        domain -> call(Outcome.UNKNOWN, "CreateDomain", Map.of("DomainName", domain)));
   }
 
   // ---- one item
@@ -284,12 +286,14 @@ public final class SimpleDbDriver implements ScanDriver {
     int wanted = scan.itemsMax() + 1; // one more shows where the next page begins
     List<Item> items = new ArrayList<>();
     for (List<Reply.Found> found :
-        onAll(domain -> {
-          String select =
-              "select * from `%s` where %s order by s %s limit %d"
-                  .formatted(domain, range(scan), direction, wanted);
-          return select(select, scan.consistency(), wanted);
-        })) {
+        onAll(
+            domains.ofPartition(scan.partition()),
+            domain -> {
+              String select =
+                  "select * from `%s` where %s order by s %s limit %d"
+                      .formatted(domain, range(scan), direction, wanted);
+              return select(select, scan.consistency(), wanted);
+            })) {
       for (Reply.Found each : found) {
         String sort = each.value(ItemAttributes.SORT).orElseThrow();
         items.add(ItemAttributes.item(new Key(scan.partition(), sort), each));
@@ -305,12 +309,14 @@ public final class SimpleDbDriver implements ScanDriver {
   public long count(Scan scan) {
     long count = 0;
     for (long part :
-        onAll(domain -> {
-          String select = "select count(*) from `%s` where %s".formatted(domain, range(scan));
-          return select(select, scan.consistency(), Integer.MAX_VALUE).stream()
-              .mapToLong(each -> Long.parseLong(each.value("Count").orElseThrow()))
-              .sum();
-        })) {
+        onAll(
+            domains.ofPartition(scan.partition()),
+            domain -> {
+              String select = "select count(*) from `%s` where %s".formatted(domain, range(scan));
+              return select(select, scan.consistency(), Integer.MAX_VALUE).stream()
+                  .mapToLong(each -> Long.parseLong(each.value("Count").orElseThrow()))
+                  .sum();
+            })) {
       count += part;
     }
     return count;
@@ -346,7 +352,7 @@ public final class SimpleDbDriver implements ScanDriver {
   public int removeExpired(Instant before, int itemsMax) {
     String last = ItemAttributes.number(before.toEpochMilli() - 1);
     int removed = 0;
-    for (String domain : domains) {
+    for (String domain : domains.all()) {
       int wanted = Math.min(itemsMax - removed, SELECT_MAX);
       if (wanted < 1) {
         break;
@@ -373,10 +379,8 @@ public final class SimpleDbDriver implements ScanDriver {
   }
 
   private Map<String, String> named(Key key) {
-    int hash = 31 * key.partition().hashCode() + key.sort().hashCode();
-    int spread = hash ^ (hash >>> 16) ^ (hash >>> 7);
     Map<String, String> parameters = new HashMap<>();
-    parameters.put("DomainName", domains.get(Math.floorMod(spread, domains.size())));
+    parameters.put("DomainName", domains.of(key));
     parameters.put("ItemName", ItemAttributes.itemName(key));
     return parameters;
   }
@@ -389,13 +393,13 @@ public final class SimpleDbDriver implements ScanDriver {
     }
   }
 
-  /** Calls all domains in parallel. */
-  private <T> List<T> onAll(Function<String, T> call) {
-    if (domains.size() == 1) {
-      return List.of(call.apply(domains.getFirst()));
+  /** Calls these domains in parallel. */
+  private <T> List<T> onAll(List<String> asked, Function<String, T> call) {
+    if (asked.size() == 1) {
+      return List.of(call.apply(asked.getFirst()));
     }
     List<Future<T>> running = new ArrayList<>();
-    for (String domain : domains) {
+    for (String domain : asked) {
       running.add(threads.submit(() -> call.apply(domain)));
     }
     List<T> answers = new ArrayList<>();

@@ -10,9 +10,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Opens {@code simpledb://REGION/DOMAIN,DOMAIN}. */
+/** Opens {@code simpledb://REGION/DOMAIN,DOMAIN?hits=DOMAIN,DOMAIN&summaries=DOMAIN}. */
 public final class SimpleDbProvider implements StoreProvider {
   private static final String DOMAIN = "quipu";
+  private static final String HITS = "hits";
+  private static final String SUMMARIES = "summaries";
 
   /** Creates the provider; for the service loader. */
   public SimpleDbProvider() {}
@@ -24,7 +26,8 @@ public final class SimpleDbProvider implements StoreProvider {
 
   @Override
   public String usage() {
-    return "simpledb://KEY:SECRET@REGION/DOMAIN,DOMAIN?endpoint=URL; without a key, that of"
+    return "simpledb://KEY:SECRET@REGION/DOMAIN,DOMAIN?endpoint=URL&hits=DOMAIN&summaries=DOMAIN;"
+        + " without a key, that of"
         + " AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN";
   }
 
@@ -34,11 +37,19 @@ public final class SimpleDbProvider implements StoreProvider {
   }
 
   private static StoreUri parse(URI uri) {
-    return new StoreUri(uri, 443, Set.of("endpoint"));
+    return new StoreUri(uri, 443, Set.of("endpoint", HITS, SUMMARIES));
   }
 
-  private static List<String> domains(StoreUri uri) {
-    List<String> domains = List.of((uri.path().isEmpty() ? DOMAIN : uri.path()).split(",", -1));
+  private static SimpleDbDomains domains(StoreUri uri) {
+    List<String> others = domains(uri.path().isEmpty() ? DOMAIN : uri.path());
+    return new SimpleDbDomains(
+        others,
+        uri.parameter(HITS).map(SimpleDbProvider::domains).orElse(others),
+        uri.parameter(SUMMARIES).map(SimpleDbProvider::domains).orElse(others));
+  }
+
+  private static List<String> domains(String text) {
+    List<String> domains = List.of(text.split(",", -1));
     for (String domain : domains) {
       if (!domain.matches("[A-Za-z0-9_.-]{3,255}")) {
         throw new IllegalArgumentException(
@@ -56,7 +67,7 @@ public final class SimpleDbProvider implements StoreProvider {
   public String schema(URI uri) {
     StoreUri parsed = parse(uri);
     StringBuilder commands = new StringBuilder();
-    for (String domain : domains(parsed)) {
+    for (String domain : domains(parsed).all()) {
       commands.append(
           "aws sdb create-domain --region %s --domain-name %s%n"
               .formatted(parsed.host().name(), domain));
@@ -67,7 +78,7 @@ public final class SimpleDbProvider implements StoreProvider {
   @Override
   public StoreDriver open(URI uri) {
     StoreUri parsed = parse(uri);
-    List<String> domains = domains(parsed);
+    SimpleDbDomains domains = domains(parsed);
     URI endpoint =
         parsed
             .parameter("endpoint")
