@@ -9,12 +9,8 @@ import dev.quipu.layer.Store;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
-import java.util.stream.LongStream;
 
 /**
  * Counts online sessions at most once per window, in a ring of numbers that expire. Thread-safe.
@@ -81,12 +77,22 @@ import java.util.stream.LongStream;
  *   | 3                | "not sure", a count          | the next hit adds an uncertainty    |
  *   | data loss        | fewer numbers, fewer markers | incomplete results, for two windows |
  *
+ * With the marker in the session of the visitor (OnlineSessions) instead of the store, the caller
+ * sends a token that it received with its last counted hit: the time of that hit, signed by the
+ * server. Steps 2 and 4 are omitted, and 1 needs no round trip. The numbers of the ring are the
+ * same, so both choices may be mixed. A session that loses its token, for example because a reply
+ * was lost, is counted again: the number is then too high by the sessions that lost theirs. If the
+ * outcome of an incr is unknown, 1 is added to the uncertainties and the session gets its token. A
+ * token whose window has passed is that of a session to be counted; one that is malformed, changed,
+ * of another room, or more than half a bucket in the future is rejected.
+ *
  * Limits. Because the clocks of machines differ, a hit near the edge of a bucket may be counted in
  * the neighboring one. On a store that cannot report data loss, results are never complete.
  *
  * Cost. A hit takes one round trip. Once per window and session it takes five, and the first hit
  * that is counted in a bucket takes two more; on stores other than memcached, each cas takes one
- * more round trip. A read takes one round trip on memcached; on other stores it takes one for each
+ * more round trip. With the marker in the session, a hit takes no round trip, and one once per
+ * window and session. A read takes one round trip on memcached; on other stores it takes one for each
  * of 4N - 2 keys.
  *
  * Source. "Atomic operations and counters in memcached", online counter.
@@ -94,12 +100,12 @@ import java.util.stream.LongStream;
  */
 public final class OnlineRing implements Presence {
   private static final int ROUNDS_MAX = 100;
-  private static final int READS_MAX = 3;
   private static final String SURE = "sure";
 
   private final Store store;
   private final AtomicOperations operations;
   private final Window window;
+  private final RingNumbers numbers;
   private final RandomGenerator random;
 
   /** Creates a counter on a store with expiry, preferably a cache. */
@@ -112,6 +118,7 @@ public final class OnlineRing implements Presence {
     this.store = store;
     this.operations = store.operations();
     this.window = window;
+    this.numbers = new RingNumbers(store, window);
     this.random = random;
   }
 
@@ -137,7 +144,7 @@ public final class OnlineRing implements Presence {
 
   @Override
   public void seen(String room, String client) {
-    String ring = ring(room);
+    String ring = numbers.ring(room);
     String key = "seen:" + Presence.shortName(room, client) + ":" + window.shape();
     long bucket = window.current(store.clock());
     Mark unsure = new Mark(bucket, RequestId.random(random).bits());
@@ -146,18 +153,18 @@ public final class OnlineRing implements Presence {
       Optional<Mark> mark = found.map(Mark::of);
       if (mark.isPresent() && isRecent(mark.get(), bucket)) {
         if (mark.get().bucket > bucket) {
-          count(uncertainties(ring, bucket));
+          numbers.countUncertainty(ring, bucket);
         }
         if (mark.get().isSure()) {
           return;
         }
-        count(uncertainties(ring, mark.get().bucket));
+        numbers.countUncertainty(ring, mark.get().bucket);
         makeSure(key, found.get(), mark.get().bucket);
         return;
       }
       if (store(key, unsure, found)) {
-        if (isLate(bucket)) {
-          count(uncertainties(ring, bucket));
+        if (numbers.isLate(bucket)) {
+          numbers.countUncertainty(ring, bucket);
         } else {
           countAndMakeSure(ring, key, unsure);
         }
@@ -173,12 +180,6 @@ public final class OnlineRing implements Presence {
    */
   private boolean isRecent(Mark mark, long bucket) {
     return bucket < mark.bucket + window.buckets();
-  }
-
-  /** Returns whether markers that existed in the bucket may have expired by now. */
-  private boolean isLate(long bucket) {
-    Instant end = window.start(bucket + 1).plus(window.resolution().dividedBy(2));
-    return store.clock().epochMillis() >= end.toEpochMilli();
   }
 
   /** Makes step 2 of the protocol; returns false if another writer was faster. */
@@ -197,7 +198,7 @@ public final class OnlineRing implements Presence {
   }
 
   private void countAndMakeSure(String ring, String key, Mark unsure) {
-    count(ring + ":" + unsure.bucket);
+    numbers.count(ring, unsure.bucket);
     Optional<AtomicOperations.Value> own =
         operations.get(key).filter(value -> Mark.of(value).equals(unsure));
     if (own.isPresent()) {
@@ -211,72 +212,8 @@ public final class OnlineRing implements Presence {
     operations.cas(key, new Mark(bucket, SURE).text(), found.version(), expiry);
   }
 
-  /** Adds 1 to a number that may not exist yet. */
-  private void count(String key) {
-    for (int round = 0; round < ROUNDS_MAX; round++) {
-      if (operations.incr(key, 1).isPresent()) {
-        return;
-      }
-      operations.add(key, "0", Optional.of(window.time(2 * window.buckets() + 1)));
-    }
-    throw new NotAppliedException(
-        Reason.UNAVAILABLE, "the store loses values immediately after writing them");
-  }
-
   @Override
   public Online online(String room) {
-    String ring = ring(room);
-    Online read;
-    boolean isQuick;
-    int reads = 0;
-    do {
-      long start = store.clock().nanoTime();
-      read = read(ring, window.current(store.clock()));
-      isQuick = isQuick(store.clock().nanoTime() - start);
-    } while (!isQuick && ++reads < READS_MAX);
-    return isQuick // else some numbers may have expired before they were read
-        ? read
-        : Online.incomplete(read.value(), read.from(), read.until());
-  }
-
-  private boolean isQuick(long nanos) {
-    return nanos <= window.resolution().toNanos() / 2;
-  }
-
-  private Online read(String ring, long current) {
-    int buckets = window.buckets();
-    long oldest = current - 2L * buckets + 1;
-    List<String> keys = new ArrayList<>();
-    LongStream.range(oldest, current).forEach(bucket -> keys.add(ring + ":" + bucket));
-    LongStream.range(oldest, current).forEach(bucket -> keys.add(uncertainties(ring, bucket)));
-    List<Long> numbers = numbers(keys);
-    int shown = 2 * buckets - 1;
-    long value = sum(numbers.subList(buckets - 1, shown));
-    long missing = sum(numbers.subList(0, buckets - 1)) + sum(numbers.subList(shown, 2 * shown));
-    Instant from = window.start(current - buckets);
-    Instant until = window.start(current);
-    return store
-            .intactSince()
-            .isAfter(window.start(oldest)) // queried last, so that it covers all reads
-        ? Online.incomplete(value, from, until)
-        : new Online(value, value, value + missing, from, until, true);
-  }
-
-  private List<Long> numbers(List<String> keys) {
-    return operations.getAll(keys).stream()
-        .map(each -> each.map(value -> value.number().orElse(0)).orElse(0L))
-        .toList();
-  }
-
-  private static long sum(List<Long> numbers) {
-    return numbers.stream().mapToLong(Long::longValue).sum();
-  }
-
-  private String ring(String room) {
-    return "online:" + Presence.shortName(room) + ":" + window.shape();
-  }
-
-  private static String uncertainties(String ring, long bucket) {
-    return ring + ":" + bucket + ":uncertainties";
+    return numbers.online(room);
   }
 }

@@ -6,6 +6,7 @@ import dev.quipu.store.Key;
 import dev.quipu.store.StoreProfile.Capability;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.Optional;
 
 /**
  * Counts online clients: {@link OnlineRing}, {@link OnlineExact}, and an approximate variant in
@@ -23,6 +24,29 @@ public interface Presence {
    * @throws dev.quipu.QuipuException if it was not recorded, or the outcome is unknown; repeat
    */
   void seen(String room, String client);
+
+  /**
+   * The result of a hit of a session that keeps its mark.
+   *
+   * @param counted whether the hit was counted; otherwise, the session was counted recently
+   * @param token to be kept in the session, and sent with its next hit
+   */
+  record Hit(boolean counted, String token) {}
+
+  /**
+   * Records a hit of a session that keeps the time of its last counted hit itself.
+   *
+   * @param token of the last hit of the session in this room; empty for a new session. If the
+   *     window has passed since, the session is counted again.
+   * @throws IllegalArgumentException if the token is invalid
+   * @throws UnsupportedOperationException unless this is {@link OnlineSessions}
+   * @throws dev.quipu.QuipuException if the hit was not counted; repeat it with the same token
+   */
+  default Hit seenInSession(String room, Optional<String> token) {
+    throw new UnsupportedOperationException(
+        "sessions cannot keep their mark: this needs a ring and a session key (quipu serve"
+            + " --online ring --session-key-file FILE)");
+  }
 
   /**
    * Returns the number of online clients.

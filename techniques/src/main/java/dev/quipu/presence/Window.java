@@ -64,7 +64,12 @@ public record Window(Duration length, Duration resolution) {
 
   /** Returns the number of the current bucket. */
   public long current(Clock clock) {
-    return Math.floorDiv(clock.epochMillis(), resolution.toMillis());
+    return bucket(Instant.ofEpochMilli(clock.epochMillis()));
+  }
+
+  /** Returns the number of the bucket of a time. */
+  public long bucket(Instant time) {
+    return Math.floorDiv(time.toEpochMilli(), resolution.toMillis());
   }
 
   /** Returns the start of a bucket. */

@@ -230,6 +230,9 @@ final class CommandsTest {
             List.of("--cache=nothing", "--cache has no '://'"),
             List.of("--window=0s", "--window is 0s; it must be from 1s to 366d"),
             List.of("--window=500d", "--window is 500d; it must be from 1s to 366d"),
+            List.of("--session-key-file=pom.xml --online=exact", "needs --online ring"),
+            List.of("--session-key-file=nothing --online=ring", "cannot read the session key"),
+            List.of("--session-key-file=/dev/null --online=ring", "has 0 bytes; the minimum is 32"),
             List.of("--online-resolution=7s --online=ring", "must divide the window"));
     for (List<String> each : rejected) {
       List<String> arguments = new ArrayList<>(List.of("--http", "0", "--store", "memory:"));

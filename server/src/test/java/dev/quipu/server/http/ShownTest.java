@@ -9,6 +9,8 @@ import dev.quipu.display.CacheFirst;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.presence.OnlineRing;
+import dev.quipu.presence.OnlineSessions;
+import dev.quipu.presence.SessionTokens;
 import dev.quipu.presence.Window;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.simulation.time.ManualClock;
@@ -136,6 +138,40 @@ final class ShownTest {
             assertEquals("false", online.text("complete"));
             assertTrue(online.json().path("low").isMissingNode(), online.body());
             assertTrue(online.json().path("high").isMissingNode(), online.body());
+          });
+    }
+  }
+
+  @Test
+  void aSessionKeepsItsMark() throws Exception {
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
+      Store store = quipu.part(Store.class);
+      for (Window window : List.of(Window.DEFAULT, Window.ofTwoKeys(Window.DEFAULT.length()))) {
+        serve(
+            Services.of(quipu, "test")
+                .with(new OnlineSessions(store, window, new SessionTokens(new byte[32]))),
+            client -> {
+              Client.Reply first = seen(client, "lobby", "{\"session\":\"\"}");
+              assertEquals("true", first.text("counted"));
+              String mark = "{\"session\":\"%s\"}".formatted(first.text("session"));
+              assertEquals(200, seen(client, "lobby", "{\"clientId\":\"ann\"}").status());
+              // Counted again only if a window of two keys has ended since.
+              assertEquals(200, seen(client, "lobby", mark).status());
+              Client.Reply foreign = seen(client, "another", mark);
+              assertEquals(400, foreign.status());
+              assertTrue(foreign.text("detail").contains("another room"), foreign.body());
+              Client.Reply changed = seen(client, "lobby", mark.replace("\"}", "x\"}"));
+              assertEquals(400, changed.status());
+              String both = "{\"session\":\"\",\"clientId\":\"ann\"}";
+              assertEquals(400, seen(client, "lobby", both).status());
+            });
+      }
+      serve(
+          Services.of(quipu, "test"),
+          client -> {
+            Client.Reply without = seen(client, "lobby", "{\"session\":\"\"}");
+            assertEquals(501, without.status());
+            assertTrue(without.text("detail").contains("session key"), without.body());
           });
     }
   }

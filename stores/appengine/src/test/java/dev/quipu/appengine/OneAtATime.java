@@ -73,6 +73,16 @@ final class OneAtATime implements ApiProxy.Delegate<ApiProxy.Environment> {
     }
   }
 
+  /** Returns the number of calls of each method. */
+  Map<String, Integer> calls() {
+    lock.lock();
+    try {
+      return Map.copyOf(calls);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   @Override
   public byte[] makeSyncCall(
       ApiProxy.Environment environment, String service, String method, byte[] request) {

@@ -2,20 +2,26 @@ package dev.quipu.testkit.technique;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Limits;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
+import dev.quipu.presence.OnlineSessions;
 import dev.quipu.presence.Presence;
+import dev.quipu.presence.Presence.Hit;
+import dev.quipu.presence.SessionTokens;
 import dev.quipu.presence.Window;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.testkit.ConcurrentClients;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -128,6 +134,104 @@ public abstract class PresenceContract extends EmptyStoreFixture {
     if (driver.profile().has(Capability.DURABLE)) {
       assertEquals(new Online(1, 1, 1, online.from(), online.until(), true), online);
     }
+  }
+
+  // ---- the mark in the session of the visitor
+
+  private static final SessionTokens TOKENS = new SessionTokens(new byte[32]);
+
+  private OnlineSessions sessions(Window window) {
+    return new OnlineSessions(store, window, TOKENS);
+  }
+
+  @Test
+  final void aSessionWithItsMarkCountsAgainAfterFiveMinutes() {
+    OnlineSessions sessions = sessions(WINDOW);
+    Hit first = sessions.seenInSession(ROOM, Optional.empty());
+    assertTrue(first.counted());
+    for (int minute = 1; minute <= 4; minute++) {
+      clock.advance(MINUTE);
+      assertEquals(
+          new Hit(false, first.token()), sessions.seenInSession(ROOM, Optional.of(first.token())));
+      assertEquals(1, sessions.online(ROOM).value(), "minute " + minute);
+    }
+    clock.advance(MINUTE);
+    Hit again = sessions.seenInSession(ROOM, Optional.of(first.token()));
+    assertTrue(again.counted());
+    assertNotEquals(first.token(), again.token());
+    assertEquals(
+        new Hit(false, again.token()), sessions.seenInSession(ROOM, Optional.of(again.token())));
+    assertTrue(sessions.seenInSession(ROOM, Optional.empty()).counted(), "another session");
+    seen(new OnlineRing(store, WINDOW), "with its mark in the store");
+    clock.advance(MINUTE);
+    assertEquals(3, value(new OnlineRing(store, WINDOW)));
+    assertEquals(3, sessions.online(ROOM).value());
+  }
+
+  @Test
+  final void withTwoKeysASessionWithItsMarkCountsOncePerWindow() {
+    Duration length = MINUTE.multipliedBy(5);
+    OnlineSessions sessions = sessions(Window.ofTwoKeys(length));
+    clock.advance(Duration.ofMillis(-(clock.epochMillis() % length.toMillis())));
+    Hit ann = sessions.seenInSession(ROOM, Optional.empty());
+    assertTrue(sessions.seenInSession(ROOM, Optional.empty()).counted());
+    clock.advance(length.minusMillis(1));
+    assertFalse(sessions.seenInSession(ROOM, Optional.of(ann.token())).counted());
+    assertEquals(0, sessions.online(ROOM).value());
+    clock.advance(Duration.ofMillis(1));
+    assertEquals(2, sessions.online(ROOM).value());
+    assertTrue(sessions.seenInSession(ROOM, Optional.of(ann.token())).counted());
+    clock.advance(length);
+    assertEquals(1, sessions.online(ROOM).value());
+  }
+
+  @Test
+  final void aTokenIsOfItsRoomWindowKeyAndTime() {
+    OnlineSessions sessions = sessions(WINDOW);
+    String token = sessions.seenInSession(ROOM, Optional.empty()).token();
+    assertEquals(SessionTokens.LENGTH, token.length());
+    byte[] other = new byte[32];
+    other[31] = 1;
+    OnlineSessions foreign = new OnlineSessions(store, WINDOW, new SessionTokens(other));
+    rejects("was changed", foreign, ROOM, token);
+    rejects("another room", sessions, "another room", token);
+    rejects("another room or window", sessions(Window.ofTwoKeys(MINUTE)), ROOM, token);
+    rejects("malformed", sessions, ROOM, "");
+    rejects("malformed", sessions, ROOM, token + "A");
+    rejects("malformed", sessions, ROOM, token.substring(1));
+    rejects("malformed", sessions, ROOM, "!".repeat(SessionTokens.LENGTH));
+    for (int at = 0; at < token.length(); at++) {
+      char changed = token.charAt(at) == 'A' ? 'B' : 'A';
+      rejects(
+          "was changed",
+          sessions,
+          ROOM,
+          token.substring(0, at) + changed + token.substring(at + 1));
+    }
+    clock.advance(MINUTE.dividedBy(2).negated());
+    assertFalse(
+        sessions.seenInSession(ROOM, Optional.of(token)).counted(), "clocks may differ by that");
+    clock.advance(Duration.ofMillis(-1));
+    rejects("from the future", sessions, ROOM, token);
+    assertThrows(IllegalArgumentException.class, () -> new SessionTokens(new byte[31]));
+    clock.advance(MINUTE.multipliedBy(3).dividedBy(2).plusMillis(1));
+    assertEquals(1, sessions.online(ROOM).value(), "no rejected hit was counted");
+  }
+
+  @Test
+  final void withoutAKeySessionsKeepNoMark() {
+    Presence ring = new OnlineRing(store, WINDOW);
+    assertThrows(
+        UnsupportedOperationException.class, () -> ring.seenInSession(ROOM, Optional.empty()));
+  }
+
+  private static void rejects(String why, OnlineSessions sessions, String room, String token) {
+    IllegalArgumentException e =
+        assertThrows(
+            IllegalArgumentException.class,
+            () -> sessions.seenInSession(room, Optional.of(token)),
+            token);
+    assertTrue(String.valueOf(e.getMessage()).contains(why), e::toString);
   }
 
   @Test

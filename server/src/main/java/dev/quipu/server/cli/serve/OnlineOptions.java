@@ -3,16 +3,25 @@ package dev.quipu.server.cli.serve;
 import dev.quipu.layer.Store;
 import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
+import dev.quipu.presence.OnlineSessions;
 import dev.quipu.presence.Presence;
+import dev.quipu.presence.SessionTokens;
 import dev.quipu.presence.Window;
 import dev.quipu.sketches.OnlineApproximate;
 import dev.quipu.store.StoreProfile.Capability;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options for presence. */
 final class OnlineOptions {
+  private static final String KEY = "QUIPU_SESSION_KEY"; // in the environment
+
   /** The variants, as on the command line. */
   enum Variant {
     exact,
@@ -43,14 +52,46 @@ final class OnlineOptions {
               + " 1m). If it equals the window, the ring has two keys.")
   private Duration resolution = Window.DEFAULT.resolution();
 
-  /** Returns the selected variant on this store. */
+  @Option(
+      names = "--session-key-file",
+      paramLabel = "FILE",
+      description =
+          "With ring: sessions may keep the time of their last counted hit, signed with the key in"
+              + " this file, of 32 bytes or more (or env QUIPU_SESSION_KEY).")
+  private @Nullable Path keyFile;
+
+  /**
+   * Returns the selected variant on this store.
+   *
+   * @throws IllegalArgumentException if the key cannot be read, is too short, or is not for a ring
+   */
   Presence on(Store store) {
     boolean ordered = store.profile().has(Capability.ORDERED_SCAN);
     Variant chosen = variant != null ? variant : ordered ? Variant.exact : Variant.ring;
+    if (keyFile != null && chosen != Variant.ring) {
+      throw new IllegalArgumentException(
+          "--session-key-file needs --online ring; the technique is " + chosen);
+    }
     return switch (chosen) {
       case exact -> new OnlineExact(store, window);
-      case ring -> new OnlineRing(store, new Window(window, resolution));
+      case ring -> {
+        Window buckets = new Window(window, resolution);
+        Optional<SessionTokens> tokens = tokens();
+        yield tokens.isPresent()
+            ? new OnlineSessions(store, buckets, tokens.get())
+            : new OnlineRing(store, buckets);
+      }
       case approximate -> new OnlineApproximate(store, new Window(window, resolution));
     };
+  }
+
+  private Optional<SessionTokens> tokens() {
+    Path file = keyFile;
+    try {
+      return Optional.ofNullable(file == null ? System.getenv(KEY) : Files.readString(file))
+          .map(text -> new SessionTokens(text.strip().getBytes(StandardCharsets.UTF_8)));
+    } catch (IOException e) {
+      throw new IllegalArgumentException("cannot read the session key in " + file, e);
+    }
   }
 }
