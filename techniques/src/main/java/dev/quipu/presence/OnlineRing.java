@@ -92,8 +92,8 @@ import java.util.random.RandomGenerator;
  * Cost. A hit takes one round trip. Once per window and session it takes five, and the first hit
  * that is counted in a bucket takes two more; on stores other than memcached, each cas takes one
  * more round trip. With the marker in the session, a hit takes no round trip, and one once per
- * window and session. A read takes one round trip on memcached; on other stores it takes one for each
- * of 4N - 2 keys.
+ * window and session. A read takes one round trip on memcached; on other stores it takes one for
+ * each of 4N - 2 keys.
  *
  * Source. "Atomic operations and counters in memcached", online counter.
  * }</pre>
