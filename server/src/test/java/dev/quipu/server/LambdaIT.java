@@ -20,18 +20,9 @@ import dev.quipu.view.ViewCounter;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.sqs.SqsClient;
-import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequestEntry;
-import software.amazon.awssdk.services.sqs.model.Message;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The Lambda handler in the runtime of AWS, behind a real queue: reported failures are redelivered,
@@ -45,7 +36,6 @@ final class LambdaIT {
   private static final int MALFORMED = 5;
   private static final Duration KILL_EVERY = Duration.ofSeconds(2);
   private static final int KILLS_MAX = 6;
-  private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   @Test
   void eachPageIsCountedExactlyInTheRealRuntime() throws Exception {
@@ -67,8 +57,8 @@ final class LambdaIT {
         client.sendMessage(request -> request.queueUrl(queue.toString()).messageBody(text));
       }
       proxy.use(FaultPlan.atRandom(SEED, LOST, WireFault.REPLY_DROPPED, LambdaIT::isOfViews));
-      Source source = new Source(client, queue, lambda);
-      source.runUntilOnlyMalformedAreLeft();
+      EventSource source = new EventSource(client, queue, lambda, 3);
+      deliverUntilOnlyMalformedAreLeft(source, client, queue);
       long lost = proxy.ledger().fired(WireFault.REPLY_DROPPED);
       proxy.use(FaultPlan.none());
       assertTrue(lost > 50, "only " + lost + " replies were lost");
@@ -94,95 +84,20 @@ final class LambdaIT {
     return new String(write, StandardCharsets.ISO_8859_1).contains("views/");
   }
 
-  /** Emulates the event source mapping: batches of ten; deletes messages that did not fail. */
-  private static final class Source {
-    int crashes;
-    int failuresReported;
-    final Set<String> malformed = new HashSet<>();
-    private final SqsClient client;
-    private final URI queue;
-    private final LambdaService lambda;
-    private long crashed = Clock.system().nanoTime();
-
-    Source(SqsClient client, URI queue, LambdaService lambda) {
-      this.client = client;
-      this.queue = queue;
-      this.lambda = lambda;
-    }
-
-    void runUntilOnlyMalformedAreLeft() throws Exception {
-      Progress emptied =
-          new Progress("messages left", () -> Deliveries.left(client, queue) + failuresReported);
-      while (Deliveries.left(client, queue) > MALFORMED || failuresReported <= MALFORMED) {
-        emptied.check();
-        List<Message> batch =
-            client
-                .receiveMessage(request ->
-                    request
-                        .queueUrl(queue.toString())
-                        .maxNumberOfMessages(10)
-                        .waitTimeSeconds(1)
-                        .visibilityTimeout(3))
-                .messages();
-        if (!batch.isEmpty()) {
-          deliver(batch);
-        }
-      }
-    }
-
-    private void crash() {
-      try {
-        lambda.crash();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    }
-
-    private void deliver(List<Message> batch) throws Exception {
-      boolean crashNow =
-          crashes < KILLS_MAX && Clock.system().nanoTime() - crashed > KILL_EVERY.toNanos();
-      Thread killer = null;
-      if (crashNow) {
-        killer = Thread.ofVirtual().start(this::crash);
-        crashes++;
-      }
-      Optional<String> answer = lambda.invoke(event(batch));
-      if (killer != null) {
-        killer.join();
+  private static void deliverUntilOnlyMalformedAreLeft(
+      EventSource source, SqsClient client, URI queue) throws Exception {
+    Progress emptied =
+        new Progress(
+            "messages left", () -> Deliveries.left(client, queue) + source.failuresReported);
+    long crashed = Clock.system().nanoTime();
+    while (Deliveries.left(client, queue) > MALFORMED || source.failuresReported <= MALFORMED) {
+      emptied.check();
+      int crashes = source.crashes;
+      source.deliver(
+          crashes < KILLS_MAX && Clock.system().nanoTime() - crashed > KILL_EVERY.toNanos());
+      if (source.crashes > crashes) {
         crashed = Clock.system().nanoTime();
       }
-      if (answer.isEmpty()) {
-        return; // all of them are redelivered
-      }
-      Set<String> failed = new HashSet<>();
-      for (JsonNode each : MAPPER.readTree(answer.get()).path("batchItemFailures")) {
-        failed.add(each.path("itemIdentifier").asString());
-      }
-      failuresReported += failed.size();
-      List<DeleteMessageBatchRequestEntry> done = new ArrayList<>();
-      for (Message message : batch) {
-        if (!failed.contains(message.messageId())) {
-          done.add(
-              DeleteMessageBatchRequestEntry.builder()
-                  .id(Integer.toString(done.size()))
-                  .receiptHandle(message.receiptHandle())
-                  .build());
-        } else if (message.body().startsWith("no event")) {
-          malformed.add(message.body());
-        }
-      }
-      if (!done.isEmpty()) {
-        client.deleteMessageBatch(request -> request.queueUrl(queue.toString()).entries(done));
-      }
-    }
-
-    private static String event(List<Message> batch) {
-      List<Map<String, Object>> records = new ArrayList<>();
-      for (Message message : batch) {
-        records.add(
-            LambdaService.message(message.messageId(), message.receiptHandle(), message.body()));
-      }
-      return MAPPER.writeValueAsString(Map.of("Records", records));
     }
   }
 }

@@ -72,19 +72,28 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, 
 
   /** Starts a server on a port, 0 for a free one, and waits until it is ready. */
   static QuipuProcess serveAt(int port, Path out, String... options) throws IOException {
-    return startAndAwait(out, List.of("serve", "--http", Integer.toString(port)), options);
+    return serveAt(port, Map.of(), out, options);
+  }
+
+  /** Starts a server with additional environment variables and waits until it is ready. */
+  static QuipuProcess serveAt(
+      int port, Map<String, String> environment, Path out, String... options) throws IOException {
+    List<String> command = List.of("serve", "--http", Integer.toString(port));
+    return startAndAwait(environment, out, command, options);
   }
 
   /** Starts a SimpleDB test server on a free port and waits until it is ready. */
   static QuipuProcess simpleDb(Path out, String... options) throws IOException {
-    return startAndAwait(out, List.of("simpledb-local", "--port", "0"), options);
+    return startAndAwait(Map.of(), out, List.of("simpledb-local", "--port", "0"), options);
   }
 
-  private static QuipuProcess startAndAwait(Path out, List<String> command, String... options)
+  private static QuipuProcess startAndAwait(
+      Map<String, String> environment, Path out, List<String> command, String... options)
       throws IOException {
     List<String> arguments = new ArrayList<>(command);
     arguments.addAll(List.of(options));
-    Process process = run(out, arguments.toArray(String[]::new));
+    Process process =
+        start(environment, out, ProcessBuilder.Redirect.PIPE, arguments.toArray(String[]::new));
     BufferedReader lines =
         new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8));
     List<String> said = new ArrayList<>();
