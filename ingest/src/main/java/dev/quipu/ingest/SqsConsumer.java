@@ -4,12 +4,14 @@ import dev.quipu.QuipuException;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -66,6 +68,7 @@ public final class SqsConsumer implements AutoCloseable {
       1; // while the store fails, the pauses between batches grow
   private static final Duration PAUSE_MIN = Duration.ofMillis(100);
   private static final Duration PAUSE_MAX = Duration.ofSeconds(5);
+  private static final String MALFORMED_GROUP = "malformed"; // in a dead-letter queue with order
   private static final String REASON = "quipu.reason";
   private static final String FIELD = "quipu.field";
   private static final String ORIGINAL = "quipu.messageId";
@@ -324,18 +327,21 @@ public final class SqsConsumer implements AutoCloseable {
 
   private Fate sendToDeadLetters(Message message, MalformedEvent why) {
     LOGGER.warn("Malformed message: id={} cause={}", message.messageId(), why.getMessage());
-    if (options.deadLetter().isEmpty()) {
+    Optional<URI> deadLetter = options.deadLetter();
+    if (deadLetter.isEmpty()) {
       return Fate.LEAVE;
     }
-    client.sendMessage(request ->
-        request
-            .queueUrl(options.deadLetter().get().toString())
-            .messageBody(message.body())
-            .messageAttributes(
-                Map.of(
-                    REASON, text(String.valueOf(why.getMessage())),
-                    FIELD, text(why.field()),
-                    ORIGINAL, text(message.messageId()))));
+    client.sendMessage(request -> {
+      request
+          .queueUrl(deadLetter.get().toString())
+          .messageBody(message.body())
+          .messageAttributes(
+              Map.of(
+                  REASON, text(String.valueOf(why.getMessage())),
+                  FIELD, text(why.field()),
+                  ORIGINAL, text(message.messageId())));
+      FifoQueue.address(request, deadLetter.get(), MALFORMED_GROUP, message.messageId());
+    });
     return Fate.DELETE;
   }
 

@@ -13,7 +13,10 @@ import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Sends views to an SQS queue, for an {@link SqsConsumer}. Thread-safe. */
+/**
+ * Sends views to an SQS queue, for an {@link SqsConsumer}. In a FIFO queue, whose URL ends in
+ * {@code .fifo}, each page is a message group. Thread-safe.
+ */
 public final class SqsQueue implements ViewQueue {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
@@ -29,7 +32,10 @@ public final class SqsQueue implements ViewQueue {
   @Override
   public void send(ViewEvent event) {
     try {
-      client.sendMessage(request -> request.queueUrl(queue.toString()).messageBody(text(event)));
+      client.sendMessage(request -> {
+        request.queueUrl(queue.toString()).messageBody(text(event));
+        FifoQueue.address(request, queue, event);
+      });
     } catch (AwsServiceException e) {
       boolean rejected = e.statusCode() >= 400 && e.statusCode() < 500;
       throw QuipuException.of(
