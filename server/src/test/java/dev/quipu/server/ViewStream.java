@@ -69,7 +69,8 @@ final class ViewStream {
   }
 
   static String uri(URI endpoint, String table) {
-    return "dynamodb://key:secret@us-east-1/%s?endpoint=%s".formatted(table, endpoint);
+    return "dynamodb://key:secret@us-east-1/%s?endpoint=%s&timeoutMillis=60000"
+        .formatted(table, endpoint);
   }
 
   /** Stores events, every fifth of them twice, and returns all records of the stream. */
