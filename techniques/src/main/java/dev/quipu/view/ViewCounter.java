@@ -96,6 +96,7 @@ public final class ViewCounter {
   static final String TIME_FIELD = "time";
   static final String BY_TIME = "T#";
   private static final String BY_TIME_END = "T$"; // the first text after all that start with T#
+  static final String CLIENT = "#CID#";
   static final String BY_KEY = "V#";
   private static final String BY_KEY_END = "V$";
   private static final String DAY = "D#";
@@ -290,26 +291,103 @@ public final class ViewCounter {
   }
 
   /**
-   * Returns the views of a page between two moments, of those that are kept.
+   * Returns the number of views of a page between two moments, of those that are kept.
    *
    * @param from start, inclusive; empty for the beginning
    * @param until end, exclusive; empty for the end
+   * @throws IllegalArgumentException if {@code from} is after {@code until}
    * @throws UnsupportedOperationException if the store has no scan
    */
   public long count(String url, Optional<Instant> from, Optional<Instant> until) {
-    String start = from.map(time -> format("from", time)).orElse("");
-    Optional<String> end = until.map(time -> format("until", time));
-    Scan scan =
-        isByTime() ? byTime(url, start, end) : Scan.range(partition(url), BY_KEY, BY_KEY_END);
+    Period period = Period.of(from, until);
     LongAdder count = new LongAdder();
     store.scanAll(
-        scan,
-        items ->
-            count.add(
-                isByTime()
-                    ? items.size()
-                    : items.stream().filter(item -> isWithin(item, start, end)).count()));
+        scan(url, period),
+        items -> count.add(items.stream().filter(item -> isWithin(item, period)).count()));
     return count.sum();
+  }
+
+  /**
+   * Returns one page of the views of a page between two moments, of those that are kept.
+   *
+   * @param from start, inclusive; empty for the beginning
+   * @param until end, exclusive; empty for the end
+   * @param viewsMax maximum number of views to return, 1 to {@link ViewPage#VIEWS_MAX}. A page may
+   *     have fewer, even none, and still a cursor, if markers are not sorted by time
+   * @param cursor of the previous page, with the same other arguments; empty for the first page
+   * @throws IllegalArgumentException if {@code from} is after {@code until}, or another argument is
+   *     outside its limits
+   * @throws UnsupportedOperationException if the store has no scan
+   */
+  public ViewPage page(
+      String url,
+      Optional<Instant> from,
+      Optional<Instant> until,
+      int viewsMax,
+      Optional<String> cursor) {
+    if (viewsMax < 1 || viewsMax > ViewPage.VIEWS_MAX) {
+      throw new IllegalArgumentException(
+          "limit is %d; it must be from 1 to %d".formatted(viewsMax, ViewPage.VIEWS_MAX));
+    }
+    Period period = Period.of(from, until);
+    Scan all = scan(url, period).withPages(viewsMax);
+    if (cursor.isPresent() && !isWithin(all, cursor.get())) {
+      throw new IllegalArgumentException(
+          "the cursor is of another query; repeat the query that returned it");
+    }
+    Scan.Page found = store.scan(cursor.map(all::resumedAt).orElse(all));
+    return new ViewPage(
+        found.items().stream()
+            .filter(item -> isWithin(item, period))
+            .map(item -> counted(url, item))
+            .toList(),
+        found.resumeAt());
+  }
+
+  private static boolean isWithin(Scan all, String sort) {
+    return Key.ORDER.compare(sort, all.from()) >= 0
+        && Key.ORDER.compare(sort, all.until().orElseThrow()) < 0;
+  }
+
+  private ViewPage.CountedView counted(String url, Item marker) {
+    String identity = marker.key().sort().substring(BY_TIME.length());
+    Instant time = Instant.parse(isByTime() ? timeOf(identity) : timeOf(marker));
+    Optional<String> client =
+        isByTime()
+            ? Optional.of(identity.substring(timeOf(identity).length() + CLIENT.length()))
+            : Optional.empty();
+    OptionalLong value =
+        marker.fields().containsKey(VALUE)
+            ? OptionalLong.of(marker.number(VALUE))
+            : OptionalLong.empty();
+    return new ViewPage.CountedView(url, identity, time, client, value);
+  }
+
+  private static String timeOf(String identity) {
+    return identity.substring(0, identity.indexOf(CLIENT));
+  }
+
+  private static String timeOf(Item marker) {
+    return marker.text(TIME_FIELD).orElse("");
+  }
+
+  /** A time range: texts that sort as times do. */
+  private record Period(String start, Optional<String> end) {
+    static Period of(Optional<Instant> from, Optional<Instant> until) {
+      if (from.isPresent() && until.isPresent() && from.get().isAfter(until.get())) {
+        throw new IllegalArgumentException(
+            "from is %s, which is after until, %s".formatted(from.get(), until.get()));
+      }
+      return new Period(
+          from.map(time -> format("from", time)).orElse(""),
+          until.map(time -> format("until", time)));
+    }
+  }
+
+  private Scan scan(String url, Period period) {
+    return isByTime()
+        ? byTime(url, period.start, period.end)
+        : Scan.range(partition(url), BY_KEY, BY_KEY_END);
   }
 
   private static Scan byTime(String url, String start, Optional<String> end) {
@@ -317,9 +395,11 @@ public final class ViewCounter {
     return Scan.range(partition(url), BY_TIME + start, until);
   }
 
-  private static boolean isWithin(Item marker, String start, Optional<String> end) {
-    String time = marker.text(TIME_FIELD).orElse("");
-    return time.compareTo(start) >= 0 && (end.isEmpty() || time.compareTo(end.get()) < 0);
+  private boolean isWithin(Item marker, Period period) {
+    String time = timeOf(marker);
+    return isByTime() // only such items are read
+        || (time.compareTo(period.start) >= 0
+            && (period.end.isEmpty() || time.compareTo(period.end.get()) < 0));
   }
 
   /** Returns a time as used in keys, which sorts ordered by time. */

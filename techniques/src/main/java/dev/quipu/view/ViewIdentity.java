@@ -23,14 +23,14 @@ public record ViewIdentity(String name, Function<ViewEvent, String> key) {
   /** The same time and client: recognizes only repeated deliveries of one event. */
   public static final ViewIdentity EVENT =
       new ViewIdentity(
-          "event", event -> ViewCounter.text(event.time()) + "#CID#" + event.clientId());
+          "event", event -> ViewCounter.text(event.time()) + ViewCounter.CLIENT + event.clientId());
 
   /** The same client: each client counts once. */
   public static final ViewIdentity CLIENT = new ViewIdentity("client", ViewEvent::clientId);
 
   /** The same client and day, in UTC: each client counts once a day. */
   public static final ViewIdentity CLIENT_DAY =
-      new ViewIdentity("client-day", event -> day(event) + "#CID#" + event.clientId());
+      new ViewIdentity("client-day", event -> day(event) + ViewCounter.CLIENT + event.clientId());
 
   /** A hash of all fields: like {@link #EVENT}, with keys of a fixed length. */
   public static final ViewIdentity HASH = new ViewIdentity("hash", ViewIdentity::hash);

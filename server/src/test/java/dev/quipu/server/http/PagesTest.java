@@ -58,6 +58,48 @@ final class PagesTest {
   }
 
   @Test
+  void theViewsOfAPeriodAreReturnedInPages() throws Exception {
+    serve(
+        OPTIONS,
+        client -> {
+          String view =
+              "{\"url\":\"/a\",\"time\":\"2022-03-28T13:17:0%d+02:00\",\"clientId\":\"c\",\"value\":7}";
+          for (int i = 0; i < 4; i++) {
+            assertEquals(202, client.post("/v1/views", view.formatted(i)).status());
+          }
+          String path =
+              "/v1/views/events?url=/a&from=2022-03-28T11:17:01Z&until=2022-03-28T11:17:04Z&limit=2";
+          Client.Reply first = client.get(path);
+          assertTrue(
+              first
+                  .body()
+                  .startsWith(
+                      "{\"events\":[{\"url\":\"/a\",\"identity\":\"2022-03-28T11:17:01.000000000Z#CID#c\","
+                          + "\"time\":\"2022-03-28T11:17:01Z\",\"clientId\":\"c\",\"value\":\"7\"},"),
+              first.body());
+          assertFalse(first.body().contains("11:17:03"), first.body());
+          Client.Reply next = client.get(path + "&cursor=" + first.text("cursor"));
+          assertTrue(next.body().contains("\"time\":\"2022-03-28T11:17:03Z\""), next.body());
+          assertFalse(next.body().contains("cursor"), next.body());
+          assertEquals("{\"events\":[]}", client.get("/v1/views/events?url=/b").body());
+          for (String wrong : List.of("&limit=0", "&limit=1001", "&limit=x", "&cursor=eA", "&x=")) {
+            assertEquals(400, client.get("/v1/views/events?url=/a" + wrong).status(), wrong);
+          }
+          for (String route : List.of("/v1/views", "/v1/views/events")) {
+            Client.Reply reply =
+                client.get(route + "?url=/a&from=2022-03-29T00:00:00Z&until=2022-03-28T00:00:00Z");
+            assertEquals(400, reply.status());
+            assertTrue(
+                reply
+                    .body()
+                    .contains(
+                        "from is 2022-03-29T00:00:00Z, which is after until, 2022-03-28T00:00:00Z"),
+                reply.body());
+          }
+        });
+  }
+
+  @Test
   void aBadgeCountsItsHitsAndForbidsCaching() throws Exception {
     serve(
         OPTIONS,

@@ -19,13 +19,18 @@ import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import dev.quipu.view.ViewIdentity;
 import dev.quipu.view.ViewOptions;
+import dev.quipu.view.ViewPage;
+import dev.quipu.view.ViewPage.CountedView;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** The contract of {@link ViewCounter} on every store, in each of its forms. */
 public abstract class ViewsContract extends EmptyStoreFixture {
@@ -103,6 +108,70 @@ public abstract class ViewsContract extends EmptyStoreFixture {
             identity.name());
         assertEquals(0, views.count(page, Optional.empty(), Optional.of(TIME.minusSeconds(1))));
       }
+    }
+  }
+
+  @Test
+  final void allViewsOfAPeriodAreReturnedInPages() {
+    assumeTrue(driver.profile().has(Capability.ORDERED_SCAN));
+    for (ViewIdentity identity : List.of(ViewIdentity.EVENT, ViewIdentity.HASH)) {
+      ViewCounter views = exact(ViewOptions.EXACT.by(identity));
+      String page = PAGE + "#" + identity.name();
+      for (int i = 0; i < 10; i++) {
+        views.add(new ViewEvent(page, TIME.plusSeconds(i), "a#CID#" + i).with(i));
+      }
+      views.add(new ViewEvent(page + "2", TIME.plusSeconds(4), "of another page"));
+      Optional<Instant> from = Optional.of(TIME.plusSeconds(3));
+      Optional<Instant> until = Optional.of(TIME.plusSeconds(8));
+      List<CountedView> found = new ArrayList<>();
+      Optional<String> cursor = Optional.empty();
+      do {
+        ViewPage next = views.page(page, from, until, 2, cursor);
+        assertTrue(next.views().size() <= 2);
+        found.addAll(next.views());
+        cursor = next.cursor();
+      } while (cursor.isPresent());
+      if (identity.equals(ViewIdentity.HASH)) {
+        found.sort(Comparator.comparing(CountedView::time));
+      }
+      assertEquals(5, found.size(), identity.name());
+      for (int i = 0; i < 5; i++) {
+        ViewEvent event = new ViewEvent(page, TIME.plusSeconds(3 + i), "a#CID#" + (3 + i));
+        boolean hasClient = identity.equals(ViewIdentity.EVENT);
+        assertEquals(
+            new CountedView(
+                page,
+                identity.key().apply(event.with(3 + i)),
+                event.time(),
+                hasClient ? Optional.of(event.clientId()) : Optional.empty(),
+                OptionalLong.of(3 + i)),
+            found.get(i));
+      }
+      assertEquals(0, views.page(page, from, from, 2, Optional.empty()).views().size());
+      assertPeriodsAreChecked(views, page);
+    }
+  }
+
+  private static void assertPeriodsAreChecked(ViewCounter views, String page) {
+    Optional<Instant> from = Optional.of(TIME.plusSeconds(1));
+    Optional<Instant> until = Optional.of(TIME);
+    for (Executable wrong :
+        List.<Executable>of(
+            () -> views.count(page, from, until),
+            () -> views.page(page, from, until, 2, Optional.empty()))) {
+      String message = assertThrows(IllegalArgumentException.class, wrong).getMessage();
+      assertTrue(message.contains("from is " + from.get()), message);
+      assertTrue(message.contains("until, " + until.get()), message);
+    }
+    for (int viewsMax : List.of(0, ViewPage.VIEWS_MAX + 1)) {
+      assertThrows(
+          IllegalArgumentException.class,
+          () -> views.page(page, until, from, viewsMax, Optional.empty()));
+    }
+    for (String cursor : List.of("", "STATISTICS", "Z")) {
+      assertThrows(
+          IllegalArgumentException.class,
+          () -> views.page(page, until, from, 2, Optional.of(cursor)));
     }
   }
 

@@ -5,7 +5,9 @@ import dev.quipu.presence.Online;
 import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
 import dev.quipu.view.ViewAggregates.Aggregate;
+import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
+import dev.quipu.view.ViewPage;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
@@ -25,6 +27,14 @@ public interface Access extends AutoCloseable {
 
   /** Returns the aggregate of a site, on a day in UTC if given; empty if it has no views. */
   Optional<Aggregate> aggregate(String site, Optional<LocalDate> day);
+
+  /** Returns a page of the views of a page in a period; see {@link ViewCounter#page}. */
+  ViewPage viewPage(
+      String url,
+      Optional<Instant> from,
+      Optional<Instant> until,
+      int limit,
+      Optional<String> cursor);
 
   /**
    * Counts views.

@@ -13,6 +13,7 @@ import dev.quipu.view.ViewAggregates;
 import dev.quipu.view.ViewAggregates.Aggregate;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
+import dev.quipu.view.ViewPage;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
@@ -54,6 +55,16 @@ final class LocalAccess implements Access {
   public Optional<Aggregate> aggregate(String site, Optional<LocalDate> day) {
     ViewAggregates aggregates = quipu.part(ViewAggregates.class);
     return day.isPresent() ? aggregates.ofDay(site, day.get()) : aggregates.ofSite(site);
+  }
+
+  @Override
+  public ViewPage viewPage(
+      String url,
+      Optional<Instant> from,
+      Optional<Instant> until,
+      int limit,
+      Optional<String> cursor) {
+    return quipu.part(ViewCounter.class).page(url, from, until, limit, cursor);
   }
 
   /** Adds concurrently, since the store commits concurrent adds as a group. */

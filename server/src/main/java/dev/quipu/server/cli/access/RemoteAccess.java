@@ -31,6 +31,7 @@ import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
 import dev.quipu.view.ViewAggregates.Aggregate;
 import dev.quipu.view.ViewEvent;
+import dev.quipu.view.ViewPage;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.time.Instant;
@@ -264,13 +265,40 @@ public final class RemoteAccess implements Access, Counters {
 
   @Override
   public OptionalLong views(String url, Optional<Instant> from, Optional<Instant> until) {
-    String path =
-        "/v1/views?url="
-            + encode(url)
-            + from.map(time -> "&from=" + encode(time.toString())).orElse("")
-            + until.map(time -> "&until=" + encode(time.toString())).orElse("");
-    Reply reply = calls.send(calls.get(path), false);
+    Reply reply = calls.send(calls.get("/v1/views?" + period(url, from, until)), false);
     return reply.status() == 404 ? OptionalLong.empty() : number(ok(reply), "value");
+  }
+
+  private static String period(String url, Optional<Instant> from, Optional<Instant> until) {
+    return "url="
+        + encode(url)
+        + from.map(time -> "&from=" + encode(time.toString())).orElse("")
+        + until.map(time -> "&until=" + encode(time.toString())).orElse("");
+  }
+
+  @Override
+  public ViewPage viewPage(
+      String url,
+      Optional<Instant> from,
+      Optional<Instant> until,
+      int limit,
+      Optional<String> cursor) {
+    String path =
+        "/v1/views/events?%s&limit=%d%s"
+            .formatted(
+                period(url, from, until), limit, cursor.map(text -> "&cursor=" + text).orElse(""));
+    JsonNode node = ok(calls.send(calls.get(path), false));
+    List<ViewPage.CountedView> views = new ArrayList<>();
+    for (JsonNode each : node.path("events")) {
+      views.add(
+          new ViewPage.CountedView(
+              each.path("url").asString(),
+              each.path("identity").asString(),
+              Instant.parse(each.path("time").asString()),
+              Optional.ofNullable(each.get("clientId")).map(JsonNode::asString),
+              each.has("value") ? number(each, "value") : OptionalLong.empty()));
+    }
+    return new ViewPage(views, Optional.ofNullable(node.get("cursor")).map(JsonNode::asString));
   }
 
   @Override

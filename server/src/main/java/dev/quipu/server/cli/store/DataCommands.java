@@ -9,6 +9,7 @@ import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
+import dev.quipu.view.ViewPage;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -29,8 +30,20 @@ public final class DataCommands {
 
   @Command(
       name = "views",
-      description = "Print the exact unique views of a page.",
-      footer = {"", "Times have the format 2022-03-28T13:17:23+00:00."})
+      description = {
+        "Print the exact number of unique views of a page, or the views themselves.",
+        "",
+        "A view is printed as its time, a tab, and its client, or its identity if it",
+        "is not identified by time and client; --json prints all of them."
+      },
+      footer = {
+        "",
+        "Times have the format 2022-03-28T13:17:23+00:00.",
+        "",
+        "Examples:",
+        "  quipu views myblog.com/a",
+        "  quipu views myblog.com/a --events --from 2022-03-28T00:00:00+00:00"
+      })
   public static final class ViewsCommand extends AccessCommand {
     @Parameters(paramLabel = "URL", description = "The URL of the page, as in its views.")
     private String url = "";
@@ -41,11 +54,28 @@ public final class DataCommands {
     @Option(names = "--until", paramLabel = "TIME", description = "Count views before this time.")
     private @Nullable String until;
 
+    @Option(names = "--events", description = "Print the views, not their number.")
+    private boolean events;
+
+    @Option(
+        names = "--limit",
+        paramLabel = "N",
+        description = "With --events: print at most this number of views (default: all).")
+    private @Nullable Long limit;
+
     @Override
     public Integer call() {
       Optional<Instant> start = Optional.ofNullable(from).map(ViewsCommand::time);
       Optional<Instant> end = Optional.ofNullable(until).map(ViewsCommand::time);
+      if (limit != null && (!events || limit < 1)) {
+        throw new IllegalArgumentException(
+            "--limit is %d; it requires --events, and the minimum is 1".formatted(limit));
+      }
       try (Access access = target.openToRead()) {
+        if (events) {
+          printEvents(access, start, end);
+          return ExitCode.OK;
+        }
         OptionalLong views = access.views(url, start, end);
         if (views.isEmpty()) {
           output.note("never viewed: " + url);
@@ -55,6 +85,29 @@ public final class DataCommands {
         output.print(text, Output.members("url", url, "value", text));
         return ExitCode.OK;
       }
+    }
+
+    private void printEvents(Access access, Optional<Instant> start, Optional<Instant> end) {
+      long most = limit == null ? Long.MAX_VALUE : limit;
+      Optional<String> cursor = Optional.empty();
+      do {
+        int size = (int) Math.min(most, ViewPage.VIEWS_MAX);
+        ViewPage page = access.viewPage(url, start, end, size, cursor);
+        page.views().forEach(this::print);
+        most -= page.views().size();
+        cursor = page.cursor();
+      } while (most > 0 && cursor.isPresent());
+    }
+
+    private void print(ViewPage.CountedView view) {
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("url", view.url());
+      members.put("identity", view.identity());
+      members.put("time", view.time().toString());
+      view.clientId().ifPresent(client -> members.put("clientId", client));
+      view.value().ifPresent(value -> members.put("value", Long.toString(value)));
+      String who = Output.oneLine(view.clientId().orElse(view.identity()));
+      output.print(view.time() + "\t" + who, members);
     }
 
     private static Instant time(String text) {

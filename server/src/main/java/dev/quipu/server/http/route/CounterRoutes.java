@@ -21,9 +21,7 @@ import dev.quipu.server.http.message.JsonBody;
 import dev.quipu.server.http.message.Lines;
 import dev.quipu.server.http.message.Problem;
 import dev.quipu.technique.Attributed;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -303,14 +301,14 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
     exchange.allowParameters(Set.of("prefix", "limit", "cursor"));
     String prefix = exchange.parameter("prefix").orElse("");
     int limit = exchange.parameter("limit").map(CounterRoutes::limit).orElse(PAGE_COUNTERS);
-    String after = exchange.parameter("cursor").map(CounterRoutes::decode).orElse("");
+    String after = exchange.parameter("cursor").map(Cursor::decode).orElse("");
     exchange.reserve((long) Math.clamp(limit, 0, Limits.PAGE_COUNTERS_MAX) * LISTED_BYTES);
     CounterPage page = counters.list(prefix, after, limit);
     Map<String, Object> members = new LinkedHashMap<>();
     members.put(
         "counters",
         page.counters().stream().map(each -> members(each.name(), each.reading())).toList());
-    page.resumeAfter().ifPresent(name -> members.put("cursor", encode(name)));
+    page.resumeAfter().ifPresent(name -> members.put("cursor", Cursor.encode(name)));
     return HttpReply.json(200, members);
   }
 
@@ -320,21 +318,6 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
     } catch (NumberFormatException e) {
       throw Problem.badRequest(
           "query parameter limit is not an integer from 1 to " + Limits.PAGE_COUNTERS_MAX);
-    }
-  }
-
-  private static String encode(String name) {
-    return Base64.getUrlEncoder()
-        .withoutPadding()
-        .encodeToString(name.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static String decode(String cursor) {
-    try {
-      return new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
-    } catch (IllegalArgumentException e) {
-      throw Problem.badRequest(
-          "malformed query parameter cursor; send the cursor of the previous page");
     }
   }
 

@@ -62,6 +62,7 @@ public final class Routes {
             Route.post(ViewRoutes.BULK, BULK_BODY_BYTES_MAX, views::bulk),
             Route.get("/v1/views", views::count),
             Route.get("/v1/views/aggregates", aggregates::read),
+            Route.get("/v1/views/events", views::events),
             Route.post("/v1/display/{name}/view", SMALL_BODY_BYTES_MAX, display::view),
             Route.get("/v1/display/{name}", display::read),
             Route.post("/v1/presence/{room}", SMALL_BODY_BYTES_MAX, presence::seen),

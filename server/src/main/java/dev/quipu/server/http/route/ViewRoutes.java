@@ -1,5 +1,6 @@
 package dev.quipu.server.http.route;
 
+import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
@@ -14,6 +15,7 @@ import dev.quipu.server.http.message.Lines;
 import dev.quipu.server.http.message.Problem;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
+import dev.quipu.view.ViewPage;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.OffsetDateTime;
@@ -41,6 +43,8 @@ final class ViewRoutes {
 
   private static final int LINES_MAX = 10_000;
   private static final int AT_ONCE_MAX = 512;
+  private static final int PAGE_VIEWS = 100;
+  private static final int LISTED_BYTES = 2 * Limits.URL_BYTES_MAX + 2_048;
   private static final long WAIT_MILLIS = 50;
   private static final Set<String> FIELDS = Set.of("url", "time", "clientId", "value");
 
@@ -215,6 +219,46 @@ final class ViewRoutes {
     members.put("url", url);
     members.put("value", Long.toString(count));
     return HttpReply.json(200, members);
+  }
+
+  /** GET /v1/views/events */
+  HttpReply events(Exchange exchange) {
+    exchange.allowParameters(Set.of("url", "from", "until", "limit", "cursor"));
+    String url = exchange.requiredParameter("url");
+    int limit = exchange.parameter("limit").map(ViewRoutes::limit).orElse(PAGE_VIEWS);
+    exchange.reserve((long) Math.clamp(limit, 0, ViewPage.VIEWS_MAX) * LISTED_BYTES);
+    ViewPage page =
+        views
+            .get()
+            .page(
+                url,
+                exchange.parameter("from").map(text -> time("from", text)),
+                exchange.parameter("until").map(text -> time("until", text)),
+                limit,
+                exchange.parameter("cursor").map(Cursor::decode));
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("events", page.views().stream().map(ViewRoutes::members).toList());
+    page.cursor().ifPresent(sort -> members.put("cursor", Cursor.encode(sort)));
+    return HttpReply.json(200, members);
+  }
+
+  private static int limit(String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw Problem.badRequest(
+          "query parameter limit is not an integer from 1 to " + ViewPage.VIEWS_MAX);
+    }
+  }
+
+  private static Map<String, Object> members(ViewPage.CountedView view) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("url", view.url());
+    members.put("identity", view.identity());
+    members.put("time", view.time().toString());
+    view.clientId().ifPresent(client -> members.put("clientId", client));
+    view.value().ifPresent(value -> members.put("value", Long.toString(value)));
+    return members;
   }
 
   private static ViewEvent event(JsonBody body) {
