@@ -29,9 +29,5 @@ public record ViewPage(List<CountedView> views, Optional<String> cursor) {
    * @param value empty if the event had none
    */
   public record CountedView(
-      String url,
-      String identity,
-      Instant time,
-      Optional<String> clientId,
-      OptionalLong value) {}
+      String url, String identity, Instant time, Optional<String> clientId, OptionalLong value) {}
 }
