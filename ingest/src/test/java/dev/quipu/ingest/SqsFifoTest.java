@@ -73,7 +73,7 @@ final class SqsFifoTest {
       URI dead = create(server, client, "dead.fifo");
       send(sender);
       send(sender); // within five minutes
-      assertEquals(PAGES.size() * VIEWS, left(client, queue), "the queue kept duplicates");
+      assertEquals((long) PAGES.size() * VIEWS, left(client, queue), "the queue kept duplicates");
       client.sendMessage(request ->
           request
               .queueUrl(queue.toString())
@@ -88,7 +88,7 @@ final class SqsFifoTest {
       try (SqsConsumer consumer = new SqsConsumer(client, options, views, Clock.system())) {
         Progress.await("an empty queue", () -> left(client, queue) == 0);
         Progress.await("a dead letter", () -> left(client, dead) == 1);
-        assertEquals(PAGES.size() * VIEWS, consumer.statistics().counted());
+        assertEquals((long) PAGES.size() * VIEWS, consumer.statistics().counted());
       }
       for (String page : PAGES) {
         assertEquals(VIEWS, views.count(page).orElseThrow(), page);

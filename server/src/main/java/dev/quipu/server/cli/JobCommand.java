@@ -49,7 +49,7 @@ final class JobCommand extends AccessCommand {
       arity = "0..*",
       paramLabel = "COMMAND",
       description = "Run this for each number, after --.")
-  private List<String> command = new ArrayList<>();
+  private List<String> program = new ArrayList<>();
 
   @Option(
       names = "--last",
@@ -74,7 +74,7 @@ final class JobCommand extends AccessCommand {
     if (lease.toSeconds() < 1 || lease.compareTo(Locks.LEASE_MAX) > 0) {
       throw new IllegalArgumentException("--lease is %s; it must be 1s to 1d".formatted(lease));
     }
-    boolean reads = last == null && command.isEmpty();
+    boolean reads = last == null && program.isEmpty();
     try (Access access = reads ? target.openToRead() : target.open()) {
       SequenceAccess jobs = access.sequences();
       if (last != null) {
@@ -85,7 +85,7 @@ final class JobCommand extends AccessCommand {
         output.note("no such job: " + name + "; create it with --last");
         return ExitCode.FAILED;
       }
-      boolean isDone = command.isEmpty() || work(jobs);
+      boolean isDone = program.isEmpty() || work(jobs);
       Progress progress = jobs.progress(name).orElse(before.get());
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("name", name);
@@ -119,7 +119,7 @@ final class JobCommand extends AccessCommand {
   private boolean isProcessed(Work work) throws IOException, InterruptedException {
     String number = Long.toString(work.number());
     ProcessBuilder builder =
-        new ProcessBuilder(command.stream().map(part -> part.replace("{}", number)).toList());
+        new ProcessBuilder(program.stream().map(part -> part.replace("{}", number)).toList());
     builder.environment().put("QUIPU_NUMBER", number);
     builder.environment().put("QUIPU_REQUEST_ID", work.requestId());
     Process process = builder.inheritIO().start();

@@ -62,10 +62,11 @@ final class PagesTest {
     serve(
         OPTIONS,
         client -> {
-          String view =
-              "{\"url\":\"/a\",\"time\":\"2022-03-28T13:17:0%d+02:00\",\"clientId\":\"c\",\"value\":7}";
           for (int i = 0; i < 4; i++) {
-            assertEquals(202, client.post("/v1/views", view.formatted(i)).status());
+            String time = "2022-03-28T13:17:0" + i + "+02:00";
+            String view =
+                "{\"url\":\"/a\",\"time\":\"" + time + "\",\"clientId\":\"c\",\"value\":7}";
+            assertEquals(202, client.post("/v1/views", view).status());
           }
           String path =
               "/v1/views/events?url=/a&from=2022-03-28T11:17:01Z&until=2022-03-28T11:17:04Z&limit=2";

@@ -77,7 +77,8 @@ final class TechniqueFlagsTest {
     ParameterException unknown =
         assertThrows(
             ParameterException.class, () -> OnDynamoDb.parse("--after-unknown", "perhaps"));
-    assertTrue(unknown.getMessage().contains("use give-up or retry"), unknown.getMessage());
+    assertTrue(
+        String.valueOf(unknown.getMessage()).contains("use give-up or retry"), unknown.toString());
   }
 
   private static String[] atomicAddRetries(String... more) {
@@ -99,7 +100,7 @@ final class TechniqueFlagsTest {
     Store store = new Store(new MemoryDriver(), new ManualClock(Clock.system().epochMillis()));
     CountingFlags five = OnDynamoDb.parse("--technique", "token-set", "--slots", "5");
     CountingFlags usual = OnDynamoDb.parse("--technique", "token-set");
-    five.counters(store).add(new Add("likes", 1, null));
+    assertTrue(five.counters(store).add(new Add("likes", 1, null)).isApplied());
     assertTrue(five.guard(store).check().orElseThrow().contains("--technique token-set --slots 5"));
     RecordGuard.adopt(store, five.record(store.profile()));
     String said = usual.guard(store).check().orElseThrow();

@@ -12,7 +12,6 @@ import dev.quipu.time.Clock;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,18 +30,19 @@ final class SequenceCostTest {
 
   /** How entities are grouped. */
   enum Groups {
-    ITEMS(AppEngineDriver::withItemsAsGroups),
-    PARTITIONS(AppEngineDriver::withPartitionsAsGroups);
+    ITEMS,
+    PARTITIONS;
 
-    private final Function<DatastoreService, AppEngineDriver> driver;
-
-    Groups(Function<DatastoreService, AppEngineDriver> driver) {
-      this.driver = driver;
+    AppEngineDriver driver(DatastoreService service) {
+      return switch (this) {
+        case ITEMS -> AppEngineDriver.withItemsAsGroups(service);
+        case PARTITIONS -> AppEngineDriver.withPartitionsAsGroups(service);
+      };
     }
   }
 
   private static Store store(Groups groups) {
-    return new Store(groups.driver.apply(Stubs.datastore()), Clock.system());
+    return new Store(groups.driver(Stubs.datastore()), Clock.system());
   }
 
   /** Returns the calls of each method that an action makes. */

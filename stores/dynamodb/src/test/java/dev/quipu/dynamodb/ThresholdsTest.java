@@ -1,6 +1,7 @@
 package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
@@ -97,7 +98,8 @@ final class ThresholdsTest {
       public <T> T call(Supplier<T> call) {
         int number = calls.getAndIncrement();
         if (number == step && isApplied) {
-          call.get();
+          Object reply = call.get(); // it is lost
+          assertNotNull(reply);
         }
         if (number >= step) {
           throw new NotAppliedException(Reason.INVALID, "failed");

@@ -159,7 +159,8 @@ public abstract class ViewsContract extends EmptyStoreFixture {
         List.<Executable>of(
             () -> views.count(page, from, until),
             () -> views.page(page, from, until, 2, Optional.empty()))) {
-      String message = assertThrows(IllegalArgumentException.class, wrong).getMessage();
+      String message =
+          String.valueOf(assertThrows(IllegalArgumentException.class, wrong).getMessage());
       assertTrue(message.contains("from is " + from.get()), message);
       assertTrue(message.contains("until, " + until.get()), message);
     }
