@@ -129,7 +129,7 @@ final class ViewScenarios {
         new Planted(
             "the result of a paused reader is complete",
             "online-ring",
-            "presence.OnlineRing",
+            "presence.RingNumbers",
             "isQuick",
             Returns.TRUE),
         new Planted(
