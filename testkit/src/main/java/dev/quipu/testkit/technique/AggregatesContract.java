@@ -46,6 +46,7 @@ public abstract class AggregatesContract extends EmptyStoreFixture {
         driver.profile().atomicity() == Atomicity.STORE
             && driver.profile().has(Capability.ATOMIC_BATCH),
         "no batches over pages and sites");
+    assumeTrue(driver.profile().has(Capability.ORDERED_SCAN), "no scan of the items of a page");
     return new ViewAggregates(store, Optional.of(WEEK));
   }
 
