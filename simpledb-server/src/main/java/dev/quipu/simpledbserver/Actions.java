@@ -81,8 +81,7 @@ final class Actions {
       if (!domains.containsKey(name) && domains.size() >= Limits.DOMAINS_MAX) {
         throw SdbException.conflict("NumberDomainsExceeded", "Number of domains limit exceeded");
       }
-      domains.computeIfAbsent(
-          name, ignored -> new Domain(clock, options.lagMax().toMillis(), random));
+      domains.computeIfAbsent(name, ignored -> new Domain(clock, options, random));
     }
   }
 

@@ -23,14 +23,18 @@ import java.util.random.RandomGenerator;
 final class Domain {
   private final Clock clock;
   private final long lagMillis;
+  private final int writesPerSecondMax;
   private final RandomGenerator random;
+  private long second; // of the last write
+  private int writes; // in that second
   private final NavigableMap<String, Deque<State>> items = new TreeMap<>(Key.ORDER);
 
   private record State(long sinceMillis, NavigableMap<String, NavigableSet<String>> attributes) {}
 
-  Domain(Clock clock, long lagMillis, RandomGenerator random) {
+  Domain(Clock clock, SimpleDbOptions options, RandomGenerator random) {
     this.clock = clock;
-    this.lagMillis = lagMillis;
+    this.lagMillis = options.lagMax().toMillis();
+    this.writesPerSecondMax = options.writesPerSecondMax();
     this.random = random;
   }
 
@@ -74,9 +78,11 @@ final class Domain {
    * Changes several items atomically.
    *
    * @param changes change a copy of each item; may throw
+   * @throws SdbException if the domain does not accept more writes in this second
    */
   synchronized void change(
       Map<String, UnaryOperator<NavigableMap<String, NavigableSet<String>>>> changes) {
+    accept(changes.size());
     Map<String, NavigableMap<String, NavigableSet<String>>> after = new TreeMap<>();
     changes.forEach((name, change) -> after.put(name, change.apply(copy(get(name, true)))));
     long now = clock.epochMillis();
@@ -85,6 +91,16 @@ final class Domain {
       states.addLast(new State(now, attributes));
       forget(name, states, now - lagMillis);
     });
+  }
+
+  private void accept(int items) {
+    long now = Math.floorDiv(clock.epochMillis(), 1_000);
+    int before = now == second ? writes : 0;
+    if (items > writesPerSecondMax - before) {
+      throw SdbException.unavailable();
+    }
+    second = now;
+    writes = before + items;
   }
 
   /** Drops states that are older than the maximum lag. */

@@ -68,6 +68,12 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
   private Duration lag = Duration.ZERO;
 
   @Option(
+      names = "--writes-max",
+      paramLabel = "N",
+      description = "Answer 503 to further writes to a domain in a second (default: never).")
+  private int writesMax = Integer.MAX_VALUE;
+
+  @Option(
       names = "--count-max",
       paramLabel = "N",
       description = "Return a next token after counting this number of items (default: never).")
@@ -91,7 +97,8 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
       throw new IllegalArgumentException("--port is " + port + "; it must be from 0 to 65535");
     }
     Map<SimpleDbFault, Double> probabilities = probabilities();
-    SimpleDbOptions options = new SimpleDbOptions(accessKey, secretKey, lag, countMax, seed);
+    SimpleDbOptions options =
+        new SimpleDbOptions(accessKey, secretKey, lag, writesMax, countMax, seed);
     SimpleDbServer server;
     try {
       server = SimpleDbServer.start(options, Clock.system(), port);

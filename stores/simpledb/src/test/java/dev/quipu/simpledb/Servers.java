@@ -20,7 +20,7 @@ final class Servers {
   /** Opens a store on a separate server, closed with it, since the number of domains is limited. */
   static StoreDriver openAlone(int domains) {
     SimpleDbServer server = SimpleDbServer.start(SimpleDbOptions.DEFAULT, Clock.system());
-    SimpleDbClient client = client(server.endpoint());
+    SimpleDbClient client = client(server.endpoint(), Clock.system());
     List<String> names = IntStream.range(0, domains).mapToObj(i -> DOMAIN + i).toList();
     SimpleDbDriver driver =
         SimpleDbDriver.open(
@@ -34,10 +34,10 @@ final class Servers {
     return driver;
   }
 
-  private static SimpleDbClient client(URI endpoint) {
+  static SimpleDbClient client(URI endpoint, Clock clock) {
     SimpleDbClient.Credentials credentials =
         new SimpleDbClient.Credentials("key", "secret", Optional.empty());
-    return new SimpleDbClient(endpoint, credentials, Duration.ofSeconds(5), Clock.system());
+    return new SimpleDbClient(endpoint, credentials, Duration.ofSeconds(5), clock);
   }
 
   /** Opens a store on a server by URI. */
