@@ -39,8 +39,8 @@ final class DomainsPageTest {
       Adds per second to one counter by the hit log, by number of domains: two clients for each
       domain in virtual time, over HTTP to the server of `quipu simpledb-local --writes-max 25`. A
       domain accepts 25 writes in each second and answers 503 to others; the limit is an assumption,
-      since the service states none. The outcome of a 503 is unknown, so the clients retry under the same id, and
-      each count was exact.
+      since the service states none. The outcome of a 503 is unknown, so the clients retry under the
+      same id, and each count was exact.
 
       An add with an id takes two writes: a marker and a hit. So one domain achieves at most 12.5
       adds per second. Both items of an add are placed by a hash of their keys: N domains achieve
