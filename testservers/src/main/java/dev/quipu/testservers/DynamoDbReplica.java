@@ -74,7 +74,7 @@ public final class DynamoDbReplica
 
   /** Returns the URI of the store of a table. */
   public static String uri(URI endpoint, String table) {
-    return "dynamodb://key:secret@us-east-1/%s?endpoint=%s&timeoutMillis=5000"
+    return "dynamodb://key:secret@us-east-1/%s?endpoint=%s&timeoutMillis=60000"
         .formatted(table, endpoint);
   }
 

@@ -1,6 +1,11 @@
 package dev.quipu.testservers;
 
+import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProvider;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -10,6 +15,8 @@ import java.util.Optional;
  * shipped: only a build with the profile {@code dynamodb-local} fetches it.
  */
 public final class DynamoDbServer implements AutoCloseable {
+  private static final Duration FIRST_REPLY_MAX = Duration.ofMinutes(1);
+
   private final int port = ServerProcess.freePort();
   private final ServerProcess process;
 
@@ -43,7 +50,18 @@ public final class DynamoDbServer implements AutoCloseable {
     if (classPath.isEmpty() && "true".equals(System.getenv("CI"))) {
       throw new IllegalStateException("DynamoDB Local is missing: build with -Pdynamodb-local");
     }
-    return classPath.map(DynamoDbServer::new);
+    Optional<DynamoDbServer> server = classPath.map(DynamoDbServer::new);
+    server.ifPresent(DynamoDbServer::warmUp);
+    return server;
+  }
+
+  /** Its first replies take longer than the timeout of a driver, if the machine is busy. */
+  private void warmUp() {
+    String uri = "dynamodb://key:secret@us-east-1/warmup?endpoint=%s&timeoutMillis=%d";
+    try (StoreDriver driver =
+        StoreProvider.open(uri.formatted(endpoint(), FIRST_REPLY_MAX.toMillis()))) {
+      driver.get(new Key("p", "s"), Consistency.STRONG);
+    }
   }
 
   /** Returns its endpoint. */

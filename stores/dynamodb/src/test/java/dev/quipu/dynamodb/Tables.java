@@ -2,10 +2,6 @@ package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreDriver.Consistency;
-import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.DynamoDbServer;
 import java.net.URI;
 import java.time.Duration;
@@ -17,21 +13,9 @@ final class Tables {
   static final String NOT_BUILT = "no DynamoDB Local: build with -Pdynamodb-local";
 
   private static final AtomicInteger TABLES = new AtomicInteger();
-  private static final Optional<DynamoDbServer> SERVER = start();
+  private static final Optional<DynamoDbServer> SERVER = DynamoDbServer.start();
 
   private Tables() {}
-
-  /** Warms it up: its first replies take seconds, longer than the timeout of tests of failures. */
-  private static Optional<DynamoDbServer> start() {
-    Optional<DynamoDbServer> server = DynamoDbServer.start();
-    server.ifPresent(started -> {
-      String uri = newUri(started.endpoint(), Duration.ofMinutes(1));
-      try (StoreDriver driver = StoreProvider.open(uri)) {
-        driver.get(new Key("p", "s"), Consistency.STRONG);
-      }
-    });
-    return server;
-  }
 
   static DynamoDbServer server() {
     assumeTrue(SERVER.isPresent(), NOT_BUILT);
