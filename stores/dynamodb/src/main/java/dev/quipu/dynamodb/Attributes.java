@@ -1,5 +1,7 @@
 package dev.quipu.dynamodb;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.Reason;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
@@ -15,21 +17,30 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /** Converts items to attributes of DynamoDB; {@link DynamoDbDriver} describes the layout. */
 final class Attributes {
-  static final String PARTITION = "pk";
-  static final String SORT = "sk";
   static final String GENERATION = "g";
   static final String CALL = "c";
   static final String TTL = "ttl";
 
   private static final String EXPIRES_AT = "x";
-  private static final String FIELD = "f:";
   private static final int PARTITION_BYTES_MAX = 2_048;
   private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1); // for clock skew
 
-  private Attributes() {}
+  private final Layout layout;
 
-  static String field(String name) {
-    return FIELD + name;
+  Attributes(Layout layout) {
+    this.layout = layout;
+  }
+
+  String partitionName() {
+    return layout.partitionName();
+  }
+
+  String sortName() {
+    return layout.sortName();
+  }
+
+  String field(String name) {
+    return layout.attribute(name);
   }
 
   static AttributeValue text(String text) {
@@ -40,17 +51,26 @@ final class Attributes {
     return AttributeValue.fromN(Long.toString(number));
   }
 
-  static AttributeValue partition(String partition) {
-    return text(Key.shortened(partition, PARTITION_BYTES_MAX));
+  AttributeValue partition(String partition) {
+    return text(Key.shortened(layout.partition(partition), PARTITION_BYTES_MAX));
   }
 
-  static String sort(Map<String, AttributeValue> attributes) {
-    AttributeValue sort = attributes.get(SORT);
-    return sort == null ? "" : sort.s();
+  AttributeValue sort(String partition, String sort) {
+    return text(layout.sort(partition, sort));
   }
 
-  static Map<String, AttributeValue> key(Key key) {
-    return Map.of(PARTITION, partition(key.partition()), SORT, text(key.sort()));
+  /** Returns the key of the item of {@code partition} that has these attributes. */
+  Key key(String partition, Map<String, AttributeValue> attributes) {
+    AttributeValue sort = attributes.get(layout.sortName());
+    return new Key(partition, sort == null ? "" : layout.sortOf(partition, sort.s()));
+  }
+
+  Map<String, AttributeValue> key(Key key) {
+    return Map.of(
+        layout.partitionName(),
+        partition(key.partition()),
+        layout.sortName(),
+        sort(key.partition(), key.sort()));
   }
 
   static AttributeValue value(Field field) {
@@ -62,7 +82,7 @@ final class Attributes {
   }
 
   /** Returns all attributes of a put. */
-  static Map<String, AttributeValue> of(Write.Put put, String token) {
+  Map<String, AttributeValue> of(Write.Put put, String token) {
     Map<String, AttributeValue> attributes = new HashMap<>(key(put.key()));
     put.fields().forEach((name, field) -> attributes.put(field(name), value(field)));
     attributes.put(GENERATION, number(0));
@@ -84,36 +104,63 @@ final class Attributes {
     return new Version(generation + "." + token);
   }
 
-  /** Returns the item of these attributes; empty if there are none. */
-  static Optional<Item> item(Key key, Map<String, AttributeValue> attributes) {
+  /**
+   * Returns the item of these attributes; empty if there are none.
+   *
+   * @throws NotAppliedException if a number has more than 64 bits or a fraction, which only another
+   *     program stores
+   */
+  Optional<Item> item(Key key, Map<String, AttributeValue> attributes) {
     if (attributes.isEmpty()) {
       return Optional.empty();
     }
     Map<String, Field> fields = new HashMap<>();
     String generation = "";
     String token = "";
+    String ttl = "";
     Optional<Instant> expiresAt = Optional.empty();
     for (Map.Entry<String, AttributeValue> each : attributes.entrySet()) {
       AttributeValue value = each.getValue();
       switch (each.getKey()) {
         case GENERATION -> generation = value.n();
         case CALL -> token = value.s();
-        case EXPIRES_AT -> expiresAt = Optional.of(Instant.ofEpochMilli(Long.parseLong(value.n())));
+        case EXPIRES_AT -> expiresAt = Optional.of(Instant.ofEpochMilli(number(key, each)));
+        case TTL -> ttl = value.n();
         default -> {
-          if (each.getKey().startsWith(FIELD)) {
-            fields.put(each.getKey().substring(FIELD.length()), field(value));
+          String field = layout.field(each.getKey());
+          if (field != null) {
+            fields.put(field, field(key, each));
           }
         }
+      }
+    }
+    if (generation.isEmpty()) { // another program stored it
+      token = ttl;
+      if (!ttl.isEmpty()) {
+        expiresAt = Optional.of(Instant.ofEpochSecond(Long.parseLong(ttl)));
       }
     }
     return Optional.of(new Item(key, fields, version(generation, token), expiresAt));
   }
 
-  private static Field field(AttributeValue value) {
+  private static Field field(Key key, Map.Entry<String, AttributeValue> attribute) {
+    AttributeValue value = attribute.getValue();
     return switch (value.type()) {
-      case N -> new Field.Number(Long.parseLong(value.n()));
+      case N -> new Field.Number(number(key, attribute));
       case SS -> new Field.Tokens(new HashSet<>(value.ss()));
       default -> new Field.Text(value.s());
     };
+  }
+
+  private static long number(Key key, Map.Entry<String, AttributeValue> attribute) {
+    try {
+      return Long.parseLong(attribute.getValue().n());
+    } catch (NumberFormatException e) {
+      throw new NotAppliedException(
+          Reason.CORRUPT,
+          "attribute %s of %s/%s is %s; it must be an integer of 64 bits"
+              .formatted(attribute.getKey(), key.partition(), key.sort(), attribute.getValue().n()),
+          e);
+    }
   }
 }

@@ -2,6 +2,7 @@ package dev.quipu.dynamodb;
 
 import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.store.BatchDriver;
@@ -56,6 +57,9 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
  * x, ttl    expiry in milliseconds, and a minute later in seconds, for DynamoDB's TTL
  * </pre>
  *
+ * <p>With {@code layout=views} it uses the table of another program that counts views; see {@link
+ * Layout#VIEWS}. An item that another program stored has no version, and expires at its TTL.
+ *
  * <p>A partition that names a table ({@link Key#inTable}) is in that table, which is created at its
  * first use.
  *
@@ -95,13 +99,16 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
 
   private final DynamoDbClient client;
   private final Requests requests;
+  private final Attributes attributes;
   private final Runnable onClose;
   // Tokens are unique across processes, so that no version recurs.
   private final FreshTokens tokens = new FreshTokens();
 
-  private DynamoDbDriver(DynamoDbClient client, Requests requests, Runnable onClose) {
+  private DynamoDbDriver(
+      DynamoDbClient client, Requests requests, Attributes attributes, Runnable onClose) {
     this.client = client;
     this.requests = requests;
+    this.attributes = attributes;
     this.onClose = onClose;
   }
 
@@ -117,7 +124,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
     warnIfItRepeats(client);
     AwsRequestOverrideConfiguration deadline =
         AwsRequestOverrideConfiguration.builder().apiCallTimeout(timeout).build();
-    return open(client, table, deadline, () -> {});
+    return open(client, new Table(table, Layout.QUIPU), deadline, () -> {});
   }
 
   /**
@@ -127,19 +134,21 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
    */
   static DynamoDbDriver open(
       DynamoDbClient client,
-      String table,
+      Table table,
       @Nullable AwsRequestOverrideConfiguration deadline,
       Runnable onClose) {
-    new Table(table).prepare(client);
+    table.prepare(client);
     Set<String> prepared = ConcurrentHashMap.newKeySet();
     Consumer<String> prepare =
         name -> {
           if (!prepared.contains(name)) {
-            new Table(name).prepare(client);
+            new Table(name, table.layout()).prepare(client);
             prepared.add(name);
           }
         };
-    return new DynamoDbDriver(client, new Requests(table, deadline, prepare), onClose);
+    Attributes attributes = new Attributes(table.layout());
+    return new DynamoDbDriver(
+        client, new Requests(table.name(), attributes, deadline, prepare), attributes, onClose);
   }
 
   /** Returns the configured number of attempts of the client; 0 if unknown. */
@@ -169,7 +178,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
 
   @Override
   public Optional<Item> get(Key key, Consistency consistency) {
-    return Attributes.item(
+    return attributes.item(
         key,
         read(() -> client.getItem(requests.get(key, consistency == Consistency.STRONG))).item());
   }
@@ -180,7 +189,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
         read(() -> client.transactGetItems(requests.getAll(keys))).responses();
     List<Optional<Item>> items = new ArrayList<>(keys.size());
     for (int i = 0; i < keys.size(); i++) {
-      items.add(Attributes.item(keys.get(i), found.get(i).item()));
+      items.add(attributes.item(keys.get(i), found.get(i).item()));
     }
     return items;
   }
@@ -196,7 +205,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
               yield Optional.of(Attributes.stored(put, token));
             }
             case Write.Update update ->
-                Attributes.item(
+                updated(
                     update.key(), client.updateItem(requests.update(update, token)).attributes());
             case Write.Delete delete -> {
               client.deleteItem(requests.delete(delete));
@@ -210,6 +219,14 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
       return failed(write, e.item());
     } catch (SdkException e) {
       throw Failures.of(e, Outcome.UNKNOWN);
+    }
+  }
+
+  private Optional<Item> updated(Key key, Map<String, AttributeValue> found) {
+    try {
+      return attributes.item(key, found);
+    } catch (NotAppliedException e) { // the item is corrupt, and the update was applied
+      throw new OutcomeUnknownException(Reason.CORRUPT, String.valueOf(e.getMessage()), e);
     }
   }
 
@@ -244,8 +261,8 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
     }
   }
 
-  private static WriteResult failed(Write write, Map<String, AttributeValue> found) {
-    Optional<Item> item = Attributes.item(write.key(), found);
+  private WriteResult failed(Write write, Map<String, AttributeValue> found) {
+    Optional<Item> item = attributes.item(write.key(), found);
     if (write.holdsOn(item)) { // throws if a field has another type
       throw new NotAppliedException(
           Reason.CORRUPT,
@@ -264,11 +281,11 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
     do {
       Map<String, AttributeValue> next = from;
       QueryResponse response = read(() -> client.query(requests.query(scan, next)));
-      for (Map<String, AttributeValue> attributes : response.items()) {
-        Key key = new Key(scan.partition(), Attributes.sort(attributes));
+      for (Map<String, AttributeValue> each : response.items()) {
+        Key key = attributes.key(scan.partition(), each);
         boolean isEnd = scan.until().equals(Optional.of(key.sort())); // a query includes it
         if (!isEnd) {
-          Attributes.item(key, attributes).ifPresent(found::add);
+          attributes.item(key, each).ifPresent(found::add);
         }
       }
       from = response.lastEvaluatedKey();

@@ -32,9 +32,9 @@ public final class DynamoDbProvider implements StoreProvider {
 
   @Override
   public String usage() {
-    return "dynamodb://REGION/TABLE?endpoint=URL&connections=64; default credentials of the AWS"
-        + " SDK,"
-        + " or KEY:SECRET@REGION";
+    return "dynamodb://REGION/TABLE?endpoint=URL&connections=64&layout=quipu; default credentials"
+        + " of the AWS SDK, or KEY:SECRET@REGION; layout=views for a table with PK URL#ADDRESS and"
+        + " SK STATISTICS";
   }
 
   @Override
@@ -43,24 +43,25 @@ public final class DynamoDbProvider implements StoreProvider {
   }
 
   private static StoreUri parse(URI uri) {
-    return new StoreUri(uri, 443, Set.of("endpoint", "connections"));
+    return new StoreUri(uri, 443, Set.of("endpoint", "connections", "layout"));
   }
 
-  private static String table(StoreUri uri) {
-    return uri.path().isEmpty() ? Table.NAME : uri.path();
+  private static Table table(StoreUri uri) {
+    return new Table(
+        uri.path().isEmpty() ? Table.NAME : uri.path(),
+        uri.parameter("layout").map(Layout::named).orElse(Layout.QUIPU));
   }
 
   @Override
   public String schema(URI uri) {
     StoreUri parsed = parse(uri);
-    return new Table(table(parsed)).commands(parsed.host().name());
+    return table(parsed).commands(parsed.host().name());
   }
 
   @Override
   public StoreDriver open(URI uri) {
     StoreUri parsed = parse(uri);
-    String table = table(parsed);
-    new Table(table); // reports a wrong name before connecting
+    Table table = table(parsed); // reports a wrong name before connecting
     Duration timeout = parsed.timeout();
     SdkHttpClient http =
         Apache5HttpClient.builder()

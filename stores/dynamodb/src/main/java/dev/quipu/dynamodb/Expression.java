@@ -27,18 +27,22 @@ final class Expression {
   private final List<String> adds = new ArrayList<>();
   private final List<String> deletes = new ArrayList<>();
 
-  private Expression() {}
+  private final Attributes attributes;
+
+  private Expression(Attributes attributes) {
+    this.attributes = attributes;
+  }
 
   /** Compiles the condition of a put or a delete. */
-  static Expression ofCondition(Write write) {
-    Expression expression = new Expression();
+  static Expression ofCondition(Write write, Attributes attributes) {
+    Expression expression = new Expression(attributes);
     expression.add(write.condition(), write);
     return expression;
   }
 
   /** Compiles the changes of an update and their conditions. */
-  static Expression of(Write.Update update, String token) {
-    Expression expression = new Expression();
+  static Expression of(Write.Update update, String token, Attributes attributes) {
+    Expression expression = new Expression(attributes);
     expression.add(update.condition(), update);
     String generation = expression.name(Attributes.GENERATION);
     expression.sets.add(
@@ -99,7 +103,7 @@ final class Expression {
   }
 
   private void add(Change change) {
-    String name = name(Attributes.field(change.field()));
+    String name = name(attributes.field(change.field()));
     switch (change) {
       case Change.Add add -> {
         sets.add(
@@ -149,19 +153,19 @@ final class Expression {
         // nothing to check
       }
       case Condition.Absent absent ->
-          conditions.add("attribute_not_exists(" + name(Attributes.PARTITION) + ")");
+          conditions.add("attribute_not_exists(" + name(attributes.partitionName()) + ")");
       case Condition.VersionIs is -> add(is.version());
       case Condition.FieldIs is ->
           conditions.add(
-              name(Attributes.field(is.field())) + " = " + value(Attributes.value(is.value())));
+              name(attributes.field(is.field())) + " = " + value(Attributes.value(is.value())));
       case Condition.Within within -> add(within, write);
       case Condition.Lacks lacks -> {
-        String name = name(Attributes.field(lacks.field()));
+        String name = name(attributes.field(lacks.field()));
         String token = value(Attributes.text(lacks.token()));
         conditions.add(setOrNone(name, " AND NOT contains(" + name + ", " + token + ")"));
       }
       case Condition.FewerThan fewer -> {
-        String name = name(Attributes.field(fewer.field()));
+        String name = name(attributes.field(fewer.field()));
         conditions.add(setOrNone(name, " AND size(" + name + ") < " + number(fewer.count())));
       }
       case Condition.All all -> all.conditions().forEach(each -> add(each, write));
@@ -170,6 +174,10 @@ final class Expression {
 
   private void add(Version version) {
     String[] parts = version.token().split("\\.", 2);
+    if (parts.length == 2 && parts[0].isEmpty()) {
+      isOfAnotherProgram(parts[1]);
+      return;
+    }
     if (parts.length < 2 || !parts[0].matches("[0-9]{1,18}")) {
       never();
       return;
@@ -178,10 +186,21 @@ final class Expression {
     conditions.add(name(Attributes.CALL) + " = " + value(Attributes.text(parts[1])));
   }
 
+  /** Requires an item without a version, whose TTL identifies it. */
+  private void isOfAnotherProgram(String ttl) {
+    conditions.add("attribute_exists(%s)".formatted(name(attributes.partitionName())));
+    conditions.add("attribute_not_exists(%s)".formatted(name(Attributes.GENERATION)));
+    String name = name(Attributes.TTL);
+    conditions.add(
+        ttl.isEmpty()
+            ? "attribute_not_exists(%s)".formatted(name)
+            : name + " = " + value(AttributeValue.fromN(ttl)));
+  }
+
   private void never() {
     conditions.add(
         "attribute_exists(%1$s) AND attribute_not_exists(%1$s)"
-            .formatted(name(Attributes.PARTITION)));
+            .formatted(name(attributes.partitionName())));
   }
 
   private void add(Condition.Within within, Write write) {
@@ -195,7 +214,7 @@ final class Expression {
             || (change.isPresent() && change.get() instanceof Change.Put);
     if (!known) {
       between(
-          name(Attributes.field(within.field())),
+          name(attributes.field(within.field())),
           BigInteger.valueOf(within.min()),
           BigInteger.valueOf(within.max()),
           delta);

@@ -39,6 +39,7 @@ final class Requests {
   private static final int TOKEN_BYTES = 16; // of 18, in hexadecimal
 
   private final String table;
+  private final Attributes attributes;
   private final @Nullable AwsRequestOverrideConfiguration deadline;
   private final Consumer<String> prepare;
 
@@ -48,8 +49,12 @@ final class Requests {
    * @param prepare creates another table that a key names, if it is missing
    */
   Requests(
-      String table, @Nullable AwsRequestOverrideConfiguration deadline, Consumer<String> prepare) {
+      String table,
+      Attributes attributes,
+      @Nullable AwsRequestOverrideConfiguration deadline,
+      Consumer<String> prepare) {
     this.table = table;
+    this.attributes = attributes;
     this.prepare = prepare;
     this.deadline = deadline;
   }
@@ -63,7 +68,7 @@ final class Requests {
   GetItemRequest get(Key key, boolean consistent) {
     return GetItemRequest.builder()
         .tableName(table(key.partition()))
-        .key(Attributes.key(key))
+        .key(attributes.key(key))
         .consistentRead(consistent)
         .overrideConfiguration(deadline)
         .build();
@@ -77,15 +82,15 @@ final class Requests {
   }
 
   private TransactGetItem getOfBatch(Key key) {
-    Get get = Get.builder().tableName(table(key.partition())).key(Attributes.key(key)).build();
+    Get get = Get.builder().tableName(table(key.partition())).key(attributes.key(key)).build();
     return TransactGetItem.builder().get(get).build();
   }
 
   PutItemRequest put(Write.Put put, String token) {
-    Expression expression = Expression.ofCondition(put);
+    Expression expression = Expression.ofCondition(put, attributes);
     return PutItemRequest.builder()
         .tableName(table(put.key().partition()))
-        .item(Attributes.of(put, token))
+        .item(attributes.of(put, token))
         .conditionExpression(expression.condition().orElse(null))
         .expressionAttributeNames(orNull(expression.names()))
         .expressionAttributeValues(orNull(expression.values()))
@@ -95,10 +100,10 @@ final class Requests {
   }
 
   Put putOfBatch(Write.Put put, String token) {
-    Expression expression = Expression.ofCondition(put);
+    Expression expression = Expression.ofCondition(put, attributes);
     return Put.builder()
         .tableName(table(put.key().partition()))
-        .item(Attributes.of(put, token))
+        .item(attributes.of(put, token))
         .conditionExpression(expression.condition().orElse(null))
         .expressionAttributeNames(orNull(expression.names()))
         .expressionAttributeValues(orNull(expression.values()))
@@ -107,10 +112,10 @@ final class Requests {
   }
 
   UpdateItemRequest update(Write.Update update, String token) {
-    Expression expression = Expression.of(update, token);
+    Expression expression = Expression.of(update, token, attributes);
     return UpdateItemRequest.builder()
         .tableName(table(update.key().partition()))
-        .key(Attributes.key(update.key()))
+        .key(attributes.key(update.key()))
         .updateExpression(expression.update())
         .conditionExpression(expression.condition().orElse(null))
         .expressionAttributeNames(orNull(expression.names()))
@@ -122,10 +127,10 @@ final class Requests {
   }
 
   Update updateOfBatch(Write.Update update, String token) {
-    Expression expression = Expression.of(update, token);
+    Expression expression = Expression.of(update, token, attributes);
     return Update.builder()
         .tableName(table(update.key().partition()))
-        .key(Attributes.key(update.key()))
+        .key(attributes.key(update.key()))
         .updateExpression(expression.update())
         .conditionExpression(expression.condition().orElse(null))
         .expressionAttributeNames(orNull(expression.names()))
@@ -135,10 +140,10 @@ final class Requests {
   }
 
   DeleteItemRequest delete(Write.Delete delete) {
-    Expression expression = Expression.ofCondition(delete);
+    Expression expression = Expression.ofCondition(delete, attributes);
     return DeleteItemRequest.builder()
         .tableName(table(delete.key().partition()))
-        .key(Attributes.key(delete.key()))
+        .key(attributes.key(delete.key()))
         .conditionExpression(expression.condition().orElse(null))
         .expressionAttributeNames(orNull(expression.names()))
         .expressionAttributeValues(orNull(expression.values()))
@@ -148,10 +153,10 @@ final class Requests {
   }
 
   Delete deleteOfBatch(Write.Delete delete) {
-    Expression expression = Expression.ofCondition(delete);
+    Expression expression = Expression.ofCondition(delete, attributes);
     return Delete.builder()
         .tableName(table(delete.key().partition()))
-        .key(Attributes.key(delete.key()))
+        .key(attributes.key(delete.key()))
         .conditionExpression(expression.condition().orElse(null))
         .expressionAttributeNames(orNull(expression.names()))
         .expressionAttributeValues(orNull(expression.values()))
@@ -178,17 +183,23 @@ final class Requests {
     boolean bounded = !scan.from().isEmpty();
     String sorts =
         bounded
-            ? scan.until().isPresent() ? " AND sk BETWEEN :f AND :u" : " AND sk >= :f"
-            : scan.until().isPresent() ? " AND sk < :u" : "";
+            ? scan.until().isPresent() ? " AND #s BETWEEN :f AND :u" : " AND #s >= :f"
+            : scan.until().isPresent() ? " AND #s < :u" : "";
     Map<String, AttributeValue> values = new HashMap<>();
-    values.put(":p", Attributes.partition(scan.partition()));
+    values.put(":p", attributes.partition(scan.partition()));
     if (bounded) {
-      values.put(":f", Attributes.text(scan.from()));
+      values.put(":f", attributes.sort(scan.partition(), scan.from()));
     }
-    scan.until().ifPresent(until -> values.put(":u", Attributes.text(until)));
+    scan.until().ifPresent(until -> values.put(":u", attributes.sort(scan.partition(), until)));
+    Map<String, String> names = new HashMap<>();
+    names.put("#p", attributes.partitionName());
+    if (!sorts.isEmpty()) {
+      names.put("#s", attributes.sortName());
+    }
     return QueryRequest.builder()
         .tableName(table(scan.partition()))
-        .keyConditionExpression("pk = :p" + sorts)
+        .keyConditionExpression("#p = :p" + sorts)
+        .expressionAttributeNames(names)
         .expressionAttributeValues(values)
         .exclusiveStartKey(orNull(from))
         .scanIndexForward(!scan.descending())

@@ -27,27 +27,40 @@ final class Table {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Table.class);
 
+  /** How many items of an existing table are checked. */
+  private static final int CHECKED_MAX = 100;
+
   private final String name;
+  private final Layout layout;
 
   /**
    * Creates the definition of a table.
    *
    * @throws IllegalArgumentException if the name is invalid
    */
-  Table(String name) {
+  Table(String name, Layout layout) {
     if (!name.matches("[A-Za-z0-9_.-]{3,255}")) {
       throw new IllegalArgumentException(
           "table is '%s'; it must be 3 to 255 letters, digits or _.-".formatted(name));
     }
     this.name = name;
+    this.layout = layout;
+  }
+
+  String name() {
+    return name;
+  }
+
+  Layout layout() {
+    return layout;
   }
 
   /** Returns the commands that create the table. */
   String commands(String region) {
     return """
     aws dynamodb create-table --region %2$s --table-name %1$s \\
-      --attribute-definitions AttributeName=pk,AttributeType=S AttributeName=sk,AttributeType=S \\
-      --key-schema AttributeName=pk,KeyType=HASH AttributeName=sk,KeyType=RANGE \\
+      --attribute-definitions AttributeName=%3$s,AttributeType=S AttributeName=%4$s,AttributeType=S \\
+      --key-schema AttributeName=%3$s,KeyType=HASH AttributeName=%4$s,KeyType=RANGE \\
       --billing-mode PAY_PER_REQUEST
     aws dynamodb wait table-exists --region %2$s --table-name %1$s
     aws dynamodb update-time-to-live --region %2$s --table-name %1$s \\
@@ -55,20 +68,19 @@ final class Table {
     # Rights that a server needs: dynamodb:DescribeTable, GetItem, PutItem, UpdateItem,
     # DeleteItem, Query, ConditionCheckItem on the table.
     """
-        .formatted(name, region);
+        .formatted(name, region, layout.partitionName(), layout.sortName());
   }
 
   /** Creates the table if it is missing, and waits until it is active. */
   void prepare(DynamoDbClient client) {
     try {
       check(client.describeTable(request -> request.tableName(name)).table());
+      checkItems(client);
     } catch (ResourceNotFoundException e) {
       create(client);
     } catch (DynamoDbException e) {
-      if (!"AccessDeniedException".equals(e.awsErrorDetails().errorCode())) {
-        throw Failures.of(e, Outcome.NOT_APPLIED);
-      }
-      LOGGER.debug("DescribeTable denied; the table is assumed to exist: table={}", name);
+      requireDenied(e, "DescribeTable denied; the table is assumed to exist: table={}");
+      checkItems(client);
     } catch (SdkException e) {
       throw Failures.of(e, Outcome.NOT_APPLIED);
     }
@@ -79,11 +91,38 @@ final class Table {
         found.keySchema().stream()
             .map(key -> key.attributeName() + " " + key.keyType())
             .collect(Collectors.joining(", "));
-    if (!keys.equals("pk HASH, sk RANGE")) {
+    String needed = layout.partitionName() + " HASH, " + layout.sortName() + " RANGE";
+    if (!keys.equals(needed)) {
       throw new NotAppliedException(
           Reason.INVALID,
-          "table %s has the keys %s; they must be pk HASH, sk RANGE".formatted(name, keys));
+          "table %s has the keys %s; they must be %s (layout=%s)"
+              .formatted(name, keys, needed, layout.label()));
     }
+  }
+
+  /** Checks some items of a table that another program may have written to. */
+  private void checkItems(DynamoDbClient client) {
+    if (layout == Layout.QUIPU) {
+      return;
+    }
+    try {
+      client
+          .scan(request -> request.tableName(name).limit(CHECKED_MAX))
+          .items()
+          .forEach(item ->
+              layout.requireSupported(
+                  item.get(layout.partitionName()).s(), item.get(layout.sortName()).s()));
+    } catch (DynamoDbException e) {
+      requireDenied(e, "Scan denied; items of the table are not checked: table={}");
+    }
+  }
+
+  /** Logs that this is not permitted, which is no obstacle; rethrows all other errors. */
+  private void requireDenied(DynamoDbException e, String message) {
+    if (!"AccessDeniedException".equals(e.awsErrorDetails().errorCode())) {
+      throw Failures.of(e, Outcome.NOT_APPLIED);
+    }
+    LOGGER.debug(message, name);
   }
 
   private void create(DynamoDbClient client) {
@@ -91,10 +130,11 @@ final class Table {
         CreateTableRequest.builder()
             .tableName(name)
             .attributeDefinitions(
-                List.of(definition(Attributes.PARTITION), definition(Attributes.SORT)))
+                List.of(definition(layout.partitionName()), definition(layout.sortName())))
             .keySchema(
                 List.of(
-                    key(Attributes.PARTITION, KeyType.HASH), key(Attributes.SORT, KeyType.RANGE)))
+                    key(layout.partitionName(), KeyType.HASH),
+                    key(layout.sortName(), KeyType.RANGE)))
             .billingMode(BillingMode.PAY_PER_REQUEST)
             .build();
     try {
