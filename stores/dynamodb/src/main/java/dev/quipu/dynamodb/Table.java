@@ -59,7 +59,8 @@ final class Table {
   String commands(String region) {
     return """
     aws dynamodb create-table --region %2$s --table-name %1$s \\
-      --attribute-definitions AttributeName=%3$s,AttributeType=S AttributeName=%4$s,AttributeType=S \\
+      --attribute-definitions AttributeName=%3$s,AttributeType=S \\
+      AttributeName=%4$s,AttributeType=S \\
       --key-schema AttributeName=%3$s,KeyType=HASH AttributeName=%4$s,KeyType=RANGE \\
       --billing-mode PAY_PER_REQUEST
     aws dynamodb wait table-exists --region %2$s --table-name %1$s
