@@ -113,6 +113,7 @@ import org.slf4j.LoggerFactory;
  *   | reply to the hit lost  | the hit                  | is the same item: counts exactly once |
  *   | within a roll up       | the old or new summary   | another roll up continues             |
  *   | within a sweep         | some hits, and the names | the next sweep deletes the rest       |
+ *   | after an edit's write  | the new amount           | or any roll up corrects the summary   |
  *   A hit that is delayed for longer than ids are remembered may count again, since the first copy
  *   may have been swept.
  *
@@ -341,16 +342,23 @@ public final class HitLog implements Technique {
   /**
    * Returns a page of the stored hits, ordered by time, without those that were edited to 0.
    *
-   * @param from {@link HitPage#resumeAt}; an empty text for the first page
-   * @param limit 1 to {@link Scan#ITEMS_MAX}; a page may have fewer hits, or up to twice as many
+   * @param from {@link HitPage#resumeAt}, {@link #startAt}, or an empty text for the first page
+   * @param limit maximum number of hits, 1 to {@link dev.quipu.store.Scan#ITEMS_MAX}; a page may
+   *     have fewer
    */
   public HitPage page(String counter, String from, int limit) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return hits.page(counter, from, limit);
   }
 
+  /** Returns the argument of {@link #page} for the page that begins at a time. */
+  public static String startAt(Instant time) {
+    return Hits.sort(Math.max(0, time.toEpochMilli()), "");
+  }
+
   /**
-   * Changes the amount of a stored hit, and corrects the summary.
+   * Changes the amount of a stored hit, and corrects the summary. A repeat has the same effect, and
+   * the next {@link #rollUpDue} of any process corrects the summary if this process crashes.
    *
    * @param amount its new amount; 0 deletes it
    * @return false if it is not stored any more: nothing changed; add the difference instead
@@ -358,6 +366,10 @@ public final class HitLog implements Technique {
    */
   public boolean edit(String counter, Hit hit, long amount) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    if (amount == Long.MIN_VALUE) { // less 1, as the rest of a hit of 1, it would exceed 64 bits
+      throw new IllegalArgumentException(
+          "amount is %d; the minimum is %d".formatted(amount, amount + 1));
+    }
     return writes.edit(counter, hit, amount);
   }
 

@@ -133,6 +133,7 @@ final class HitWrites {
   boolean edit(String counter, HitLog.Hit hit, long amount) {
     long millis = hit.at().toEpochMilli();
     String sort = Hits.sort(millis, hit.id());
+    due.note(counter); // before the edit: a roll up corrects the summary if this process dies
     RetryPolicy.Attempts attempts = store.attempts();
     boolean isDone = false;
     while (!isDone) {

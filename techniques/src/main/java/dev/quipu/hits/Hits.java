@@ -192,7 +192,7 @@ final class Hits {
    * Returns a page of hits.
    *
    * @param from the sort at which it begins; empty for the first
-   * @param limit maximum number of items of each kind
+   * @param limit maximum number of hits
    */
   HitLog.HitPage page(String counter, String from, int limit) {
     List<Part> parts = new ArrayList<>();
@@ -206,12 +206,17 @@ final class Hits {
       Optional<String> next = page.resumeAt();
       border = Stream.concat(border.stream(), next.stream()).min(Key.ORDER);
     }
-    return border.isEmpty() ? new HitLog.HitPage(merged(parts), border) : cut(parts, border.get());
+    List<HitLog.Hit> found = merged(border.map(end -> before(parts, end)).orElse(parts));
+    if (found.size() <= limit) {
+      return new HitLog.HitPage(found, border);
+    }
+    HitLog.Hit next = found.get(limit);
+    return new HitLog.HitPage(
+        List.copyOf(found.subList(0, limit)),
+        Optional.of(sort(next.at().toEpochMilli(), next.id())));
   }
 
-  private static HitLog.HitPage cut(List<Part> parts, String border) {
-    List<Part> before =
-        parts.stream().filter(part -> Key.ORDER.compare(part.key().sort(), border) < 0).toList();
-    return new HitLog.HitPage(merged(before), Optional.of(border));
+  private static List<Part> before(List<Part> parts, String border) {
+    return parts.stream().filter(part -> Key.ORDER.compare(part.key().sort(), border) < 0).toList();
   }
 }

@@ -178,6 +178,41 @@ final class HitLogTest {
     assertEquals(202, value());
   }
 
+  /** The counter is in the list of those to roll up before the edit is written. */
+  @Test
+  void anEditIsCompletedWhicheverCallCrashes() {
+    int died = 0;
+    for (int call = 1; call <= 20; call++) {
+      for (boolean isAfter : List.of(false, true)) {
+        died += new HitLogTest().editDiesAt(call, isAfter) ? 1 : 0;
+      }
+    }
+    assertTrue(died > 10, "only " + died + " died");
+  }
+
+  /** Returns whether it crashed. */
+  private boolean editDiesAt(int call, boolean isAfter) {
+    // A client that follows the article wrote these, and notes nothing.
+    driver.write(hit("hits/", clock.epochMillis(), Map.of()));
+    driver.write(hit("amounts/", clock.epochMillis() + 1, Map.of(Item.VALUE, new Field.Number(7))));
+    clock.advance(HitLogOptions.DEFAULT.window().plus(SETTLE));
+    hits.rollUp(PAGE);
+    HitLog.Hit seven = hits.page(PAGE, "", 10).hits().getLast();
+    HitLog dying = new HitLog(new Store(ProcessCrash.of(driver, call, isAfter), clock));
+    boolean died = false;
+    try {
+      assertTrue(dying.edit(PAGE, seven, 20));
+      assertEquals(21, value());
+    } catch (ProcessCrash.Crash e) {
+      died = true;
+    }
+    hits.rollUpDue();
+    long amount = hits.page(PAGE, "", 10).hits().getLast().amount();
+    assertTrue(amount == 20 || (died && amount == 7), "amount " + amount);
+    assertEquals(1 + amount, value(), "after call " + call);
+    return died;
+  }
+
   @Test
   void unneededHitsAreSwept() {
     for (int i = 0; i < 250; i++) {

@@ -57,6 +57,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       RevisionCommands.RevisionsCommand.class,
       JobCommand.class,
       ChangesCommand.class,
+      HitsCommand.class,
       ImportCommand.class,
       IngestCommand.class,
       CounterCommands.ExportCommand.class,

@@ -80,9 +80,7 @@ final class BadInputTest {
                           : HttpRequest.BodyPublishers.noBody()));
       assertEquals(400, reply.status());
       assertEquals(
-          "header Idempotency-Key is not supported by "
-              + method
-              + " of a counter; use ifValue, or an add",
+          "header Idempotency-Key is not supported by " + method + " here; use ifValue, or an add",
           reply.text("detail"));
     }
     assertEquals(404, client.get("/v1/counters/keyed").status());

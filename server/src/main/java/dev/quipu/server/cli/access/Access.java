@@ -49,6 +49,13 @@ public interface Access extends AutoCloseable {
   /** Records that a client is in a room now. */
   void seen(String room, String client);
 
+  /**
+   * Returns calls on the stored hits of counters.
+   *
+   * @throws IllegalArgumentException in a data directory, which keeps no hits
+   */
+  HitCalls hits();
+
   /** Returns the sequences of records. */
   SequenceAccess sequences();
 

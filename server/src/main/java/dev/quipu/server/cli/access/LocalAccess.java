@@ -113,6 +113,13 @@ final class LocalAccess implements Access {
   }
 
   @Override
+  public HitCalls hits() {
+    throw new IllegalArgumentException(
+        "a data directory keeps no hits; use --server, with a server that was started with"
+            + " --technique hit-log");
+  }
+
+  @Override
   public void close() {
     executor.close();
     quipu.close();

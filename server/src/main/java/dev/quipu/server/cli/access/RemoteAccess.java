@@ -85,7 +85,10 @@ public final class RemoteAccess implements Access, Counters {
     if (id != null) {
       request.header("Idempotency-Key", quoted(id.text()));
     }
-    Reply reply = calls.send(request, true);
+    return result(calls.send(request, true));
+  }
+
+  static AddResult result(Reply reply) {
     return result(
         reply.status(), reply.status() == 200 ? reply.parse(reply.body()) : reply.problem());
   }
@@ -383,6 +386,11 @@ public final class RemoteAccess implements Access, Counters {
               Optional.ofNullable(each.get("reason")).map(JsonNode::asString)));
     }
     return new LedgerPage(changes, node.has("cursor"));
+  }
+
+  @Override
+  public HitCalls hits() {
+    return new HitCalls(calls);
   }
 
   @Override

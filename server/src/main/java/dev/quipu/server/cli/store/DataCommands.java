@@ -4,6 +4,7 @@ import dev.quipu.Guarantee;
 import dev.quipu.engine.Inspection;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
+import dev.quipu.server.cli.input.Times;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.ResultCommand;
@@ -12,8 +13,6 @@ import dev.quipu.technique.Techniques;
 import dev.quipu.view.ViewPage;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.format.DateTimeParseException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -65,8 +64,8 @@ public final class DataCommands {
 
     @Override
     public Integer call() {
-      Optional<Instant> start = Optional.ofNullable(from).map(ViewsCommand::time);
-      Optional<Instant> end = Optional.ofNullable(until).map(ViewsCommand::time);
+      Optional<Instant> start = Optional.ofNullable(from).map(Times::time);
+      Optional<Instant> end = Optional.ofNullable(until).map(Times::time);
       if (limit != null && (!events || limit < 1)) {
         throw new IllegalArgumentException(
             "--limit is %d; it requires --events, and the minimum is 1".formatted(limit));
@@ -108,15 +107,6 @@ public final class DataCommands {
       view.value().ifPresent(value -> members.put("value", Long.toString(value)));
       String who = Output.oneLine(view.clientId().orElse(view.identity()));
       output.print(view.time() + "\t" + who, members);
-    }
-
-    private static Instant time(String text) {
-      try {
-        return OffsetDateTime.parse(text).toInstant();
-      } catch (DateTimeParseException e) {
-        throw new IllegalArgumentException(
-            "'" + text + "' is not a valid timestamp; use the format 2022-03-28T13:17:23+00:00", e);
-      }
     }
   }
 

@@ -72,12 +72,15 @@ public record Exchange(
     }
   }
 
-  /** Throws if there is a request id, on a route that would not look it up on a repeat. */
-  public void requireNoIdempotencyKey() {
+  /**
+   * Throws if there is a request id, on a route that would not look it up on a repeat.
+   *
+   * @param remedy what to do instead, for the message
+   */
+  public void requireNoIdempotencyKey(String remedy) {
     if (headers().contains(IDEMPOTENCY_KEY)) {
       throw Problem.badRequest(
-          "header %s is not supported by %s of a counter; use ifValue, or an add"
-              .formatted(IDEMPOTENCY_KEY, method()));
+          "header %s is not supported by %s here; %s".formatted(IDEMPOTENCY_KEY, method(), remedy));
     }
   }
 

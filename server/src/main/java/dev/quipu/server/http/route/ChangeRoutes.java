@@ -33,11 +33,7 @@ record ChangeRoutes(Counters counters) {
   HttpReply list(Exchange exchange) {
     exchange.allowParameters(Set.of("limit", "cursor"));
     String name = exchange.variable();
-    int limit =
-        exchange
-            .parameter("limit")
-            .map(text -> number("limit", text, 1, ItemCollection.PAGE_CHANGES_MAX))
-            .orElse(PAGE_CHANGES);
+    int limit = Cursor.limit(exchange, PAGE_CHANGES, ItemCollection.PAGE_CHANGES_MAX);
     Optional<Place> after = exchange.parameter("cursor").map(ChangeRoutes::decode);
     ItemCollection changes = collection(counters, "keeps no changes");
     exchange.reserve((long) limit * LISTED_BYTES);
@@ -63,7 +59,7 @@ record ChangeRoutes(Counters counters) {
 
   /** Returns a value that is at most this old, and its age. */
   static HttpReply aged(Counters counters, String name, String maxAgeSeconds) {
-    int seconds = number("maxAgeSeconds", maxAgeSeconds, 0, AGE_SECONDS_MAX);
+    int seconds = Cursor.number("maxAgeSeconds", maxAgeSeconds, 0, AGE_SECONDS_MAX);
     ItemCollection.Aged aged =
         collection(counters, "has no recent values; omit maxAgeSeconds")
             .read(name, Duration.ofSeconds(seconds))
@@ -81,18 +77,6 @@ record ChangeRoutes(Counters counters) {
         "the technique %s; technique item-collection does".formatted(lacks));
   }
 
-  private static int number(String parameter, String text, int min, int max) {
-    if (text.matches("[0-9]{1,9}")) {
-      int number = Integer.parseInt(text);
-      if (number >= min && number <= max) {
-        return number;
-      }
-    }
-    throw Problem.badRequest(
-        "query parameter %s is '%s'; it must be an integer from %d to %d"
-            .formatted(parameter, text, min, max));
-  }
-
   private static Place decode(String cursor) {
     Matcher parts = CURSOR.matcher(cursor);
     if (parts.matches()) {
@@ -102,7 +86,6 @@ record ChangeRoutes(Counters counters) {
         // malformed
       }
     }
-    throw Problem.badRequest(
-        "malformed query parameter cursor; send the cursor of the previous page");
+    throw Cursor.malformed();
   }
 }

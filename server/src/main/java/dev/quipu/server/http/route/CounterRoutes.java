@@ -127,7 +127,8 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
     return new Add(name, body.number("delta"), bounds, id);
   }
 
-  private Map<String, Object> members(Add add, AddResult result) {
+  /** Returns the members of an add that was applied; throws the problem of another result. */
+  Map<String, Object> members(Add add, AddResult result) {
     return switch (result) {
       case AddResult.Applied applied ->
           members(add, applied.added(), applied.valueIfKnown(), false);
@@ -200,7 +201,7 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
 
   /** PUT /v1/counters/{name} */
   HttpReply set(Exchange exchange) {
-    exchange.requireNoIdempotencyKey();
+    exchange.requireNoIdempotencyKey("use ifValue, or an add");
     JsonBody body = exchange.json(Set.of("value", "ifValue"));
     String name = exchange.variable();
     OptionalLong ifValue =
@@ -231,7 +232,7 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
 
   /** DELETE /v1/counters/{name} */
   HttpReply delete(Exchange exchange) {
-    exchange.requireNoIdempotencyKey();
+    exchange.requireNoIdempotencyKey("use ifValue, or an add");
     counters.delete(exchange.variable());
     return HttpReply.text(204, "text/plain", "");
   }
@@ -300,9 +301,9 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
   HttpReply list(Exchange exchange) {
     exchange.allowParameters(Set.of("prefix", "limit", "cursor"));
     String prefix = exchange.parameter("prefix").orElse("");
-    int limit = exchange.parameter("limit").map(CounterRoutes::limit).orElse(PAGE_COUNTERS);
+    int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
     String after = exchange.parameter("cursor").map(Cursor::decode).orElse("");
-    exchange.reserve((long) Math.clamp(limit, 0, Limits.PAGE_COUNTERS_MAX) * LISTED_BYTES);
+    exchange.reserve((long) limit * LISTED_BYTES);
     CounterPage page = counters.list(prefix, after, limit);
     Map<String, Object> members = new LinkedHashMap<>();
     members.put(
@@ -310,15 +311,6 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
         page.counters().stream().map(each -> members(each.name(), each.reading())).toList());
     page.resumeAfter().ifPresent(name -> members.put("cursor", Cursor.encode(name)));
     return HttpReply.json(200, members);
-  }
-
-  private static int limit(String text) {
-    try {
-      return Integer.parseInt(text);
-    } catch (NumberFormatException e) {
-      throw Problem.badRequest(
-          "query parameter limit is not an integer from 1 to " + Limits.PAGE_COUNTERS_MAX);
-    }
   }
 
   /** GET /v1/requests/{id} */

@@ -1,10 +1,11 @@
 package dev.quipu.server.http.route;
 
+import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.Problem;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
-/** The place where the next page of a listing begins, as an opaque text. */
+/** The query parameters of listings: the place where a page begins, as an opaque text; its size. */
 final class Cursor {
   private Cursor() {}
 
@@ -18,8 +19,30 @@ final class Cursor {
     try {
       return new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      throw Problem.badRequest(
-          "malformed query parameter cursor; send the cursor of the previous page");
+      throw malformed();
     }
+  }
+
+  static Problem malformed() {
+    return Problem.badRequest(
+        "malformed query parameter cursor; send the cursor of the previous page");
+  }
+
+  /** Returns the query parameter {@code limit}, 1 to {@code max}, or {@code otherwise}. */
+  static int limit(Exchange exchange, int otherwise, int max) {
+    return exchange.parameter("limit").map(text -> number("limit", text, 1, max)).orElse(otherwise);
+  }
+
+  /** Parses a number in a query parameter. */
+  static int number(String parameter, String text, int min, int max) {
+    if (text.matches("[0-9]{1,9}")) {
+      int number = Integer.parseInt(text);
+      if (number >= min && number <= max) {
+        return number;
+      }
+    }
+    throw Problem.badRequest(
+        "query parameter %s is '%s'; it must be an integer from %d to %d"
+            .formatted(parameter, text, min, max));
   }
 }

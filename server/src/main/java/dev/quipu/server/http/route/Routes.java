@@ -38,6 +38,7 @@ public final class Routes {
         new AggregateRoutes(() -> services.quipu().part(ViewAggregates.class));
     ViewRoutes views = new ViewRoutes(services.views(), services.queue(), failures);
     HitRoutes hits = new HitRoutes(services.display());
+    HitLogRoutes log = new HitLogRoutes(counters);
     DisplayRoutes display = new DisplayRoutes(services.display());
     PresenceRoutes presence = new PresenceRoutes(services.presence());
     SequenceRoutes sequences =
@@ -56,6 +57,10 @@ public final class Routes {
             Route.put("/v1/counters/{name}", SMALL_BODY_BYTES_MAX, counters::set),
             Route.delete("/v1/counters/{name}", counters::delete),
             Route.get("/v1/changes/{name}", new ChangeRoutes(services.quipu().counters())::list),
+            Route.get(HitLogRoutes.PATH, log::list),
+            Route.post(HitLogRoutes.PATH, SMALL_BODY_BYTES_MAX, log::insert),
+            Route.put(HitLogRoutes.PATH, SMALL_BODY_BYTES_MAX, log::set),
+            Route.delete(HitLogRoutes.PATH, log::delete),
             Route.post("/v1/requests/{id}/cancel", SMALL_BODY_BYTES_MAX, counters::cancel),
             Route.get("/v1/requests/{id}", counters::outcome),
             Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add).andForPages(),

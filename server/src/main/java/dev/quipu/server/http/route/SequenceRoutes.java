@@ -47,12 +47,11 @@ record SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", series);
     Optional<String> from = exchange.parameter("from");
-    Optional<String> limit = exchange.parameter("limit");
-    boolean isPage = from.isPresent() || limit.isPresent();
+    boolean isPage = from.isPresent() || exchange.parameter("limit").isPresent();
     if (exchange.parameter("number").isEmpty()) {
       members.put("last", Long.toString(sequences.get().last(series)));
       if (isPage) {
-        int most = limit.map(SequenceRoutes::limit).orElse(PAGE_RECORDS);
+        int most = Cursor.limit(exchange, PAGE_RECORDS, SequenceOfRecords.PAGE_MAX);
         exchange.reserve((long) most * RECORD_BYTES);
         long first = from.map(text -> number("from", text)).orElse(1L);
         List<NumberedRecord> page = sequences.get().page(series, first, most);
@@ -90,16 +89,6 @@ record SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
               .formatted(parameter, text));
     }
     return Long.parseLong(text);
-  }
-
-  private static int limit(String text) {
-    long limit = number("limit", text);
-    if (limit > SequenceOfRecords.PAGE_MAX) {
-      throw Problem.badRequest(
-          "query parameter limit is %d; the maximum is %d"
-              .formatted(limit, SequenceOfRecords.PAGE_MAX));
-    }
-    return (int) limit;
   }
 
   /** POST /v1/sequences/{name}/void */

@@ -225,8 +225,8 @@ final class ViewRoutes {
   HttpReply events(Exchange exchange) {
     exchange.allowParameters(Set.of("url", "from", "until", "limit", "cursor"));
     String url = exchange.requiredParameter("url");
-    int limit = exchange.parameter("limit").map(ViewRoutes::limit).orElse(PAGE_VIEWS);
-    exchange.reserve((long) Math.clamp(limit, 0, ViewPage.VIEWS_MAX) * LISTED_BYTES);
+    int limit = Cursor.limit(exchange, PAGE_VIEWS, ViewPage.VIEWS_MAX);
+    exchange.reserve((long) limit * LISTED_BYTES);
     ViewPage page =
         views
             .get()
@@ -240,15 +240,6 @@ final class ViewRoutes {
     members.put("events", page.views().stream().map(ViewRoutes::members).toList());
     page.cursor().ifPresent(sort -> members.put("cursor", Cursor.encode(sort)));
     return HttpReply.json(200, members);
-  }
-
-  private static int limit(String text) {
-    try {
-      return Integer.parseInt(text);
-    } catch (NumberFormatException e) {
-      throw Problem.badRequest(
-          "query parameter limit is not an integer from 1 to " + ViewPage.VIEWS_MAX);
-    }
   }
 
   private static Map<String, Object> members(ViewPage.CountedView view) {
@@ -270,7 +261,7 @@ final class ViewRoutes {
         value.isPresent() ? OptionalLong.of(value.get()) : OptionalLong.empty());
   }
 
-  private static Instant time(String field, String text) {
+  static Instant time(String field, String text) {
     try {
       return OffsetDateTime.parse(text).toInstant();
     } catch (DateTimeParseException e) {
