@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
 /**
  * AWS Lambda function that maintains {@link ViewAggregates} from the DynamoDB stream of a table of
  * views, with partial batch responses: it reports each record whose view was not added, or possibly
- * not, and the stream delivers again from the first of them on.
+ * not, and the stream delivers again from the first of them on. The table may have either layout of
+ * the DynamoDB driver, also with views that another program stores.
  *
  * <p>A record adds a view if it has the new image of an item that stores one; so removals, by
  * expiry or by a user, and changes of the counts have no effect. An item that has the key of a
@@ -40,9 +41,9 @@ public final class StreamHandler implements RequestHandler<DynamodbEvent, Stream
   /** Time that is left for a response: a function that exceeds its timeout confirms no record. */
   private static final Duration RESERVE = Duration.ofSeconds(5);
 
-  // The layout of the DynamoDB driver.
-  private static final String PARTITION = "pk";
-  private static final String SORT = "sk";
+  // The layouts of the DynamoDB driver.
+  private static final List<String> PARTITION = List.of("pk", "PK");
+  private static final List<String> SORT = List.of("sk", "SK");
   private static final String FIELD = "f:";
 
   private final ViewAggregates aggregates;
@@ -119,7 +120,9 @@ public final class StreamHandler implements RequestHandler<DynamodbEvent, Stream
     Map<String, Field> fields = new HashMap<>();
     try {
       image.forEach((name, value) -> {
-        if (name.startsWith(FIELD) && value.getN() != null) {
+        if (name.equals(StoredView.TTL) && value.getN() != null) {
+          fields.put(name, new Field.Number(Long.parseLong(value.getN())));
+        } else if (name.startsWith(FIELD) && value.getN() != null) {
           fields.put(
               name.substring(FIELD.length()), new Field.Number(Long.parseLong(value.getN())));
         } else if (name.startsWith(FIELD) && value.getS() != null) {
@@ -133,8 +136,12 @@ public final class StreamHandler implements RequestHandler<DynamodbEvent, Stream
     }
   }
 
-  private static String text(Map<String, AttributeValue> image, String name) {
-    AttributeValue value = image.get(name);
-    return value == null || value.getS() == null ? "" : value.getS();
+  private static String text(Map<String, AttributeValue> image, List<String> names) {
+    return names.stream()
+        .map(image::get)
+        .filter(value -> value != null && value.getS() != null)
+        .map(AttributeValue::getS)
+        .findFirst()
+        .orElse("");
   }
 }

@@ -20,6 +20,8 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -58,8 +60,9 @@ import java.util.TreeMap;
  * markers, whatever the order and the repeats. A change that is not confirmed is delivered again,
  * so none is missing. Two changes have the same digest only if they are of one call: so a view that
  * is counted again after its retention is aggregated again, as ViewCounter counts it, also if it
- * replaces an expired item, and another change of the item of a view is a repeat. Removals, by
- * expiry or by a user, are not changes of a number: aggregates include all views that were counted.
+ * replaces an expired item, and another change of the item of a view is a repeat. A view that
+ * another program stored has no such number; its time to live replaces it. Removals, by expiry or
+ * by a user, are not changes of a number: aggregates include all views that were counted.
  *
  * Expiry. A marker may expire after a time that exceeds the age of the oldest change that is
  * delivered: 24 hours in DynamoDB Streams. At least two days, for clocks and delays. Without
@@ -89,7 +92,6 @@ public final class ViewAggregates {
   private static final String VIEWS = "views";
   private static final String VALUES = "values";
   private static final String SUM = "sum";
-  private static final int DATE_LENGTH = "2022-03-28".length();
   private static final Set<Capability> NEEDS =
       Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.ATOMIC_BATCH);
 
@@ -141,10 +143,17 @@ public final class ViewAggregates {
    * @param id of the call that stored it
    */
   public record StoredView(String id, String url, LocalDate day, Optional<Long> value) {
+    /** The field of the time to live, in seconds since 1970. */
+    public static final String TTL = "ttl";
+
     /**
-     * Returns the view that an item of a {@link ViewCounter} stores; empty if it is another item.
+     * Returns the view that an item of a {@link ViewCounter}, or of another program that stores
+     * views in the same table, represents; empty if it is another item.
      *
-     * @param partition as stored, which is a digest if the URL is long
+     * @param partition as stored: a digest if the URL is long, or {@code URL#URL} in a table of
+     *     another program
+     * @param fields with the time to live of the item, {@link #TTL}, if it has one: it identifies
+     *     what another program stored
      * @throws IllegalArgumentException if it has the key of a view, but is none
      */
     public static Optional<StoredView> of(
@@ -154,11 +163,12 @@ public final class ViewAggregates {
       if (url.isEmpty() || !(isByTime || sort.startsWith(ViewCounter.BY_KEY))) {
         return Optional.empty();
       }
-      Optional<Long> call = number(sort, ViewCounter.CALL, fields);
-      String id = "%s\0%s\0%d".formatted(partition, sort, call.orElse(0L));
+      String identifiedBy = fields.containsKey(ViewCounter.CALL) ? ViewCounter.CALL : TTL;
+      Optional<Long> write = number(sort, identifiedBy, fields);
+      String id = "%s\0%s\0%d".formatted(partition, sort, write.orElse(0L));
       String time =
           isByTime
-              ? sort.substring(ViewCounter.BY_TIME.length())
+              ? sort.substring(ViewCounter.BY_TIME.length()).split(ViewCounter.CLIENT, 2)[0]
               : fields.get(ViewCounter.TIME_FIELD) instanceof Field.Text text ? text.value() : "";
       return Optional.of(
           new StoredView(
@@ -184,7 +194,7 @@ public final class ViewAggregates {
 
     private static LocalDate day(String sort, String time) {
       try {
-        return LocalDate.parse(time.substring(0, Math.min(DATE_LENGTH, time.length())));
+        return LocalDate.ofInstant(OffsetDateTime.parse(time).toInstant(), ZoneOffset.UTC);
       } catch (DateTimeException e) {
         throw new IllegalArgumentException("view %s has no valid time".formatted(sort), e);
       }

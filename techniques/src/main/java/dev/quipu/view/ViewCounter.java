@@ -35,6 +35,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 /**
  * Counts views of pages. Thread-safe.
@@ -102,6 +103,7 @@ public final class ViewCounter {
   private static final String DAY = "D#";
   static final String CALL = "call"; // random id of the call that wrote a marker
   private static final String PAGES = "views/";
+  private static final String PAGES_OF_OTHERS = "URL#"; // in a table with layout=views
   private static final int PARTITION_BYTES_KEPT = 1_024; // DynamoDB hashes partitions above 2,048
   private static final String URL = "url"; // of the page, if its partition may be hashed
   static final String VALUE = "value"; // of the event, for ViewAggregates
@@ -437,9 +439,10 @@ public final class ViewCounter {
     if (fields.get(URL) instanceof Field.Text url) {
       return Optional.of(url.value());
     }
-    return partition.startsWith(PAGES)
-        ? Optional.of(partition.substring(PAGES.length()))
-        : Optional.empty();
+    return Stream.of(PAGES, PAGES_OF_OTHERS)
+        .filter(partition::startsWith)
+        .map(prefix -> partition.substring(prefix.length()))
+        .findFirst();
   }
 
   private static String partition(String url) {
