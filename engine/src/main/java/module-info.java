@@ -1,5 +1,6 @@
 /** The embedded durable store. */
 module dev.quipu.engine {
+  requires transitive dev.quipu;
   requires transitive dev.quipu.techniques;
   requires org.slf4j;
   requires static transitive org.jspecify;

@@ -186,7 +186,8 @@ public final class Main {
     a series has this number of records: medians of 300 calls, the lowest of 3. Each call is made by
     new objects, as of a process that has just started and remembers no number. The first four
     columns must not grow with the number of records, except by the depth of the index; counting
-    every record does.
+    every record does. The columns that write contain the time of a durable commit, which varies
+    with everything else that uses the disk.
 
     - highest number: `SequenceOfRecords.last`, one query in descending order;
     - new number: `SequenceOfRecords.add`, this query and one write;

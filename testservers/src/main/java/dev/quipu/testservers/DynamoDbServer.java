@@ -57,9 +57,10 @@ public final class DynamoDbServer implements AutoCloseable {
 
   /** Its first replies take longer than the timeout of a driver, if the machine is busy. */
   private void warmUp() {
-    String uri = "dynamodb://key:secret@us-east-1/warmup?endpoint=%s&timeoutMillis=%d";
-    try (StoreDriver driver =
-        StoreProvider.open(uri.formatted(endpoint(), FIRST_REPLY_MAX.toMillis()))) {
+    String uri =
+        "dynamodb://key:secret@us-east-1/warmup?endpoint=%s&timeoutMillis=%d"
+            .formatted(endpoint(), FIRST_REPLY_MAX.toMillis());
+    try (StoreDriver driver = StoreProvider.open(uri)) {
       driver.get(new Key("p", "s"), Consistency.STRONG);
     }
   }

@@ -4,12 +4,15 @@ import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.BillingMode;
 import software.amazon.awssdk.services.dynamodb.model.CreateTableRequest;
 import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
@@ -102,6 +105,10 @@ final class Table {
   }
 
   /** Checks some items of a table that another program may have written to. */
+  private static String key(Map<String, AttributeValue> item, String name) {
+    return Objects.requireNonNull(item.get(name), name).s();
+  }
+
   private void checkItems(DynamoDbClient client) {
     if (layout == Layout.QUIPU) {
       return;
@@ -112,7 +119,7 @@ final class Table {
           .items()
           .forEach(item ->
               layout.requireSupported(
-                  item.get(layout.partitionName()).s(), item.get(layout.sortName()).s()));
+                  key(item, layout.partitionName()), key(item, layout.sortName())));
     } catch (DynamoDbException e) {
       requireDenied(e, "Scan denied; items of the table are not checked: table={}");
     }

@@ -1,4 +1,5 @@
-# Sets JAVA_HOME to a JDK of at least version 21, or ends with an error. Sourced by quipu and dev.
+# Sets JAVA_HOME to a JDK of at least version 21, or ends with an error. Defines maven: the installed
+# one, or else the one that ./mvnw fetches. Sourced by quipu and dev.
 
 java_version() { # HOME -> major version, or nothing
   [ -x "$1/bin/javac" ] && [ -r "$1/release" ] || return 0
@@ -27,6 +28,16 @@ find_java() {
     exit 6
   fi
   export JAVA_HOME=$best
+}
+
+maven() {
+  local options="${MAVEN_OPTS:-}"
+  # Libraries of Maven cause warnings of recent JVMs.
+  [ "$(java_version "$JAVA_HOME")" -lt 24 ] ||
+    options="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow $options"
+  local command=./mvnw
+  ! command -v mvn > /dev/null || command=mvn
+  MAVEN_OPTS=$options "$command" -B -ntp "$@"
 }
 
 find_java
