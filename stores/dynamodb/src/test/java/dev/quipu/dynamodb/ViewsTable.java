@@ -17,6 +17,7 @@ import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
 import software.amazon.awssdk.services.dynamodb.model.KeyType;
 import software.amazon.awssdk.services.dynamodb.model.Put;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
+import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 import software.amazon.awssdk.services.dynamodb.model.Update;
 
@@ -85,7 +86,10 @@ record ViewsTable(DynamoDbClient client, String table) {
             .build();
     try {
       client.transactWriteItems(
-          request -> request.transactItems(it -> it.put(put), it -> it.update(update)));
+          request ->
+              request.transactItems(
+                  TransactWriteItem.builder().put(put).build(),
+                  TransactWriteItem.builder().update(update).build()));
       return true;
     } catch (TransactionCanceledException e) {
       if (e.cancellationReasons().stream()
