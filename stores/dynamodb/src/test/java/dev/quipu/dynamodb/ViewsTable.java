@@ -134,7 +134,7 @@ record ViewsTable(DynamoDbClient client, String table) {
                         AttributeValue.fromS("T#"))))
         .items()
         .stream()
-        .map(item -> item.get("SK").s())
+        .map(item -> item.getOrDefault("SK", AttributeValue.fromS("")).s())
         .toList();
   }
 
