@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -43,7 +44,7 @@ final class LauncherTest {
       if (needed.add(next)) {
         Matcher dependency = DEPENDENCY.matcher(pom(next));
         while (dependency.find()) {
-          left.add(modules.get(dependency.group(1)));
+          left.add(Objects.requireNonNull(modules.get(dependency.group(1))));
         }
       }
     }

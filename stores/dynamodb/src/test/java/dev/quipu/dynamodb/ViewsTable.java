@@ -85,11 +85,10 @@ record ViewsTable(DynamoDbClient client, String table) {
                 Map.of(":init", AttributeValue.fromN("0"), ":inc", AttributeValue.fromN("1")))
             .build();
     try {
-      client.transactWriteItems(
-          request ->
-              request.transactItems(
-                  TransactWriteItem.builder().put(put).build(),
-                  TransactWriteItem.builder().update(update).build()));
+      client.transactWriteItems(request ->
+          request.transactItems(
+              TransactWriteItem.builder().put(put).build(),
+              TransactWriteItem.builder().update(update).build()));
       return true;
     } catch (TransactionCanceledException e) {
       if (e.cancellationReasons().stream()
