@@ -1,13 +1,17 @@
 package dev.quipu;
 
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entry point: counters in a directory, or on a store. Thread-safe; close it after use.
+ * The entry point: counters in a directory, on a store, or on a server. Thread-safe; close it after
+ * use.
  *
  * <pre>{@code
  * try (Quipu quipu = Quipu.builder().directory(Path.of("data")).build()) {
@@ -23,9 +27,17 @@ public final class Quipu implements AutoCloseable {
     this.backend = backend;
   }
 
-  /** Returns a builder, which needs a directory or a store. */
+  /** Returns a builder, which needs a directory, a store or a server. */
   public static Builder builder() {
     return new Builder();
+  }
+
+  /**
+   * Returns the counters of a server, with the defaults of the client: see {@link Builder#server}.
+   * Does not connect before the first call.
+   */
+  public static Quipu connect(URI server) {
+    return builder().server(server).build();
   }
 
   /** Returns counters on a backend, which is closed with them. */
@@ -72,6 +84,10 @@ public final class Quipu implements AutoCloseable {
     private @Nullable String store;
     private @Nullable String technique;
     private @Nullable Duration requestIdRetention;
+    private List<URI> servers = List.of();
+    private @Nullable String token;
+    private @Nullable Duration timeout;
+    private @Nullable Path trustedCertificates;
 
     private Builder() {}
 
@@ -112,28 +128,70 @@ public final class Quipu implements AutoCloseable {
     }
 
     /**
-     * Opens the directory or the store.
+     * Uses a server, such as {@code http://127.0.0.1:7080} or {@code https://counts.example}; or
+     * several that share a store: if one fails, the next one is used. One URI may have several
+     * hosts: {@code http://a:7080,b:7080}. Each call is repeated under its request id until the
+     * {@link #timeout}; an add without an id gets one.
+     */
+    public Builder server(URI first, URI... others) {
+      servers = Stream.concat(Stream.of(first), Stream.of(others)).toList();
+      return this;
+    }
+
+    /** Sends this bearer token to the server. */
+    public Builder token(String text) {
+      token = text;
+      return this;
+    }
+
+    /**
+     * Ends each call to the server at this time, with all of its retries; 10 s by default.
      *
-     * @throws IllegalStateException if neither or both are given, or {@code quipu-engine} or {@code
-     *     quipu-techniques} is not on the class path
+     * @param limit 1 ms or more
+     */
+    public Builder timeout(Duration limit) {
+      timeout = TimeLimit.check(limit);
+      return this;
+    }
+
+    /**
+     * Trusts servers with these certificates, or certificates issued by them, and no others. By
+     * default, the server is trusted if the Java platform does.
+     *
+     * @param pem a file with X.509 certificates in PEM
+     */
+    public Builder trustedCertificates(Path pem) {
+      trustedCertificates = pem;
+      return this;
+    }
+
+    /**
+     * Opens the directory, the store or the server.
+     *
+     * @throws IllegalStateException if not exactly one of them is given, a setting of a server is
+     *     given without one, or {@code quipu-engine}, {@code quipu-techniques} or {@code
+     *     quipu-client} is not on the class path
      * @throws IllegalArgumentException if the URI is malformed or its store is not on the class
      *     path, the technique does not work on the store, or the store is used with other settings
      * @throws NotAppliedException if the directory is locked, damaged or not writable, or the store
      *     does not respond
      */
     public Quipu build() {
-      if ((directory == null) == (store == null)) {
-        throw new IllegalStateException(
-            directory == null
-                ? "neither directory nor store is set; set one of them"
-                : "directory and store are both set; set one of them");
-      }
+      checkChoice();
       Settings settings =
           new Settings(
               Optional.ofNullable(directory),
               Optional.ofNullable(store),
               Optional.ofNullable(technique),
-              Optional.ofNullable(requestIdRetention));
+              Optional.ofNullable(requestIdRetention),
+              servers.isEmpty()
+                  ? Optional.empty()
+                  : Optional.of(
+                      new Server(
+                          servers,
+                          Optional.ofNullable(token),
+                          Optional.ofNullable(timeout),
+                          Optional.ofNullable(trustedCertificates))));
       for (Opener opener : ServiceLoader.load(Opener.class)) {
         Optional<Backend> backend = opener.open(settings);
         if (backend.isPresent()) {
@@ -142,7 +200,25 @@ public final class Quipu implements AutoCloseable {
       }
       throw new IllegalStateException(
           "dev.quipu:%s is not on the class path"
-              .formatted(directory == null ? "quipu-techniques" : "quipu-engine"));
+              .formatted(
+                  directory != null
+                      ? "quipu-engine"
+                      : store != null ? "quipu-techniques" : "quipu-client"));
+    }
+
+    private void checkChoice() {
+      int chosen = (directory == null ? 0 : 1) + (store == null ? 0 : 1);
+      chosen += servers.isEmpty() ? 0 : 1;
+      if (chosen != 1) {
+        throw new IllegalStateException(
+            chosen == 0
+                ? "none of directory, store and server is set; set one of them"
+                : "%d of directory, store and server are set; set one of them".formatted(chosen));
+      }
+      if (servers.isEmpty() && (token != null || timeout != null || trustedCertificates != null)) {
+        throw new IllegalStateException(
+            "token, timeout and trustedCertificates need a server; set one, or remove them");
+      }
     }
   }
 
@@ -153,12 +229,28 @@ public final class Quipu implements AutoCloseable {
    * @param store the URI of the store, if there is no directory
    * @param technique the name of the technique, if not the default
    * @param requestIdRetention how long request ids are kept, if not the default
+   * @param server the server, if there is neither a directory nor a store
    */
   public record Settings(
       Optional<Path> directory,
       Optional<String> store,
       Optional<String> technique,
-      Optional<Duration> requestIdRetention) {}
+      Optional<Duration> requestIdRetention,
+      Optional<Server> server) {}
+
+  /**
+   * The settings of a builder for a server.
+   *
+   * @param uris servers that share a store; at least one
+   * @param token the bearer token, if any
+   * @param timeout the deadline of each call, if not the default
+   * @param trustedCertificates a file with the certificates to trust, if not those of the platform
+   */
+  public record Server(
+      List<URI> uris,
+      Optional<String> token,
+      Optional<Duration> timeout,
+      Optional<Path> trustedCertificates) {}
 
   /** Opens a backend; found by {@link ServiceLoader}. */
   public interface Opener {

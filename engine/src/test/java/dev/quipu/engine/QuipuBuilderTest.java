@@ -53,11 +53,11 @@ final class QuipuBuilderTest {
   void whatCannotBeOpenedIsRejected() throws Exception {
     Quipu.Builder empty = Quipu.builder();
     assertEquals(
-        "neither directory nor store is set; set one of them",
+        "none of directory, store and server is set; set one of them",
         assertThrows(IllegalStateException.class, empty::build).getMessage());
     Quipu.Builder both = Quipu.builder().store("memory:").directory(directory);
     assertEquals(
-        "directory and store are both set; set one of them",
+        "2 of directory, store and server are set; set one of them",
         assertThrows(IllegalStateException.class, both::build).getMessage());
     Quipu.Builder technique = Quipu.builder().directory(directory).technique("marker-item");
     assertThrows(IllegalArgumentException.class, technique::build);

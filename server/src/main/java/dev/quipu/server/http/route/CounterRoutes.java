@@ -136,9 +136,10 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
       case AddResult.Rejected rejected -> throw rejected(add, rejected);
       case AddResult.Conflict conflict ->
           throw Problem.requestIdReused(
-              add.counter(),
-              "this id was first used with delta %d; delta or bounds differ; use a new id"
-                  .formatted(conflict.added()));
+                  add.counter(),
+                  "this id was first used with delta %d; delta or bounds differ; use a new id"
+                      .formatted(conflict.added()))
+              .with("added", Long.toString(conflict.added()));
     };
   }
 

@@ -1,12 +1,16 @@
 package dev.quipu.server.http.route;
 
+import dev.quipu.Bounds;
+import dev.quipu.Counters;
 import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import dev.quipu.time.Clock;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -91,6 +95,29 @@ public record OperationRoutes(
             ? "store %s: %s (%d us)%n".formatted(storeName, verdict, micros)
             : ready ? "ok\n" : "not ready: " + verdict + "\n";
     return HttpReply.text(ready ? 200 : 503, "text/plain; charset=utf-8", text);
+  }
+
+  /** GET /v1/technique: reports how the server counts. */
+  HttpReply technique(Exchange exchange) {
+    exchange.allowParameters(Set.of());
+    Counters counters = quipu.counters();
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("technique", counters.technique());
+    members.put(
+        "guarantees",
+        counters.guarantees().stream()
+            .sorted()
+            .map(each -> each.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+            .toList());
+    Bounds bounds = counters.bounds();
+    if (bounds.floor() != Long.MIN_VALUE) {
+      members.put("floor", Long.toString(bounds.floor()));
+    }
+    if (bounds.ceiling() != Long.MAX_VALUE) {
+      members.put("ceiling", Long.toString(bounds.ceiling()));
+    }
+    members.put("regional", quipu.isRegional());
+    return HttpReply.json(200, members);
   }
 
   /** GET /metrics */

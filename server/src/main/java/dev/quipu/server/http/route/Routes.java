@@ -82,6 +82,7 @@ public final class Routes {
             Route.post("/v1/jobs/{name}/release", SMALL_BODY_BYTES_MAX, jobs::release),
             Route.put("/v1/jobs/{name}", SMALL_BODY_BYTES_MAX, jobs::open),
             Route.get("/v1/jobs/{name}", jobs::read),
+            Route.get("/v1/technique", operation::technique),
             Route.get("/hit/{name}.svg", hits::badge).andForPages(),
             Route.get("/hit/{name}.json", hits::shield).andForPages(),
             Route.open("/views.js", hits::script),

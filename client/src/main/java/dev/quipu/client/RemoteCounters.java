@@ -1,0 +1,236 @@
+package dev.quipu.client;
+
+import static dev.quipu.client.Reply.number;
+import static dev.quipu.client.Reply.required;
+import static dev.quipu.client.ServerCalls.encode;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.CounterPage;
+import dev.quipu.Counters;
+import dev.quipu.Guarantee;
+import dev.quipu.ItemResult;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
+import dev.quipu.Uncertainty;
+import dev.quipu.client.Request.Effect;
+import dev.quipu.time.Randomness;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The counters of a server. Concurrent adds are sent together, and repeated under the same request
+ * id until the deadline; an add without an id gets one, if the server remembers ids. Set and delete
+ * have no id, and are repeated only if they were certainly not applied.
+ */
+public final class RemoteCounters implements Counters, AutoCloseable {
+  private final ServerCalls calls;
+  private final AddQueue queue;
+
+  /** Unique for each client; with {@link #idsLow} counting up, ids need no randomness. */
+  private final long idsHigh = Randomness.secure().nextLong();
+
+  private final AtomicLong idsLow = new AtomicLong(Randomness.secure().nextLong());
+  private volatile @Nullable ServerInfo info;
+
+  /** Creates counters, and closes the calls with them. */
+  public RemoteCounters(ServerCalls calls) {
+    this.calls = calls;
+    queue = new AddQueue(calls);
+  }
+
+  private ServerInfo info() {
+    ServerInfo known = info;
+    if (known == null) {
+      known = ServerInfo.of(calls.send(Request.get(ServerInfo.PATH)));
+      info = known;
+    }
+    return known;
+  }
+
+  @Override
+  public String technique() {
+    return info().technique();
+  }
+
+  @Override
+  public Set<Guarantee> guarantees() {
+    return info().guarantees();
+  }
+
+  @Override
+  public Bounds bounds() {
+    return info().bounds();
+  }
+
+  @Override
+  public AddResult add(Add add) {
+    return addTogether(List.of(add), calls.deadlineNanos()).getFirst().result();
+  }
+
+  @Override
+  public List<ItemResult> addAll(List<Add> adds) {
+    Limits.checkBatch(adds.size());
+    long deadline = calls.deadlineNanos();
+    List<ItemResult> results = new ArrayList<>(adds.size());
+    while (results.size() < adds.size()) {
+      int from = results.size();
+      int to = Math.min(adds.size(), from + AddQueue.BATCH_ADDS_MAX);
+      results.addAll(addTogether(List.copyOf(adds.subList(from, to)), deadline));
+    }
+    return results;
+  }
+
+  /** Ignores {@code mayBegin} and {@code mayWait}: the deadline of the call is earlier. */
+  @Override
+  public List<ItemResult> addAll(
+      List<Add> adds, BooleanSupplier mayBegin, BooleanSupplier mayWait) {
+    return addAll(adds);
+  }
+
+  private List<ItemResult> addTogether(List<Add> adds, long deadline) {
+    @Nullable RequestId[] ids = new RequestId[adds.size()];
+    for (int i = 0; i < ids.length; i++) {
+      RequestId id = adds.get(i).id();
+      ids[i] = id != null ? id : info().givesIds() ? newId() : null;
+    }
+    PendingAdds pending = new PendingAdds(adds, ids, deadline);
+    queue.submit(pending);
+    return pending.await(calls.clock());
+  }
+
+  private RequestId newId() {
+    return RequestId.of(idsHigh, idsLow.getAndIncrement());
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    Reply reply = calls.send(Request.get(path(counter)));
+    return reply.status() == 404 ? Optional.empty() : Optional.of(reading(reply.ok()));
+  }
+
+  @Override
+  public List<Optional<Reading>> readAll(List<String> counters) {
+    Limits.checkReads(counters.size());
+    Reply reply =
+        calls.send(
+            Request.json("POST", "/v1/counters/read", Effect.NONE, Map.of("names", counters)));
+    List<Optional<Reading>> readings = new ArrayList<>();
+    for (JsonNode each : reply.ok().path("counters")) {
+      readings.add(each.has("value") ? Optional.of(reading(each)) : Optional.empty());
+    }
+    if (readings.size() != counters.size()) {
+      throw reply.malformed(
+          "%d counters in the response to %d names".formatted(readings.size(), counters.size()),
+          null);
+    }
+    return readings;
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("value", value);
+    ifValue.ifPresent(expected -> members.put("ifValue", expected));
+    Reply reply = calls.send(Request.json("PUT", path(counter), Effect.ONCE, members));
+    if (reply.problem().path("type").asString("").equals("/problems/value-mismatch")) {
+      return new SetResult.Mismatch(number(reply.problem(), "value"));
+    }
+    return new SetResult.Done(required(reply.ok(), "value", true));
+  }
+
+  @Override
+  public void delete(String counter) {
+    calls.send(Request.bare("DELETE", path(counter), Effect.ONCE)).require(204);
+  }
+
+  private static String path(String counter) {
+    return "/v1/counters/" + encode(Limits.checkText("name", counter, Limits.NAME_BYTES_MAX));
+  }
+
+  private static Reading reading(JsonNode node) {
+    return new Reading(
+        required(node, "value", false),
+        required(node, "low", false),
+        required(node, "high", false),
+        uncertainties(node.path("uncertainty")));
+  }
+
+  private static List<Uncertainty> uncertainties(JsonNode nodes) {
+    List<Uncertainty> uncertainties = new ArrayList<>();
+    for (JsonNode node : nodes) {
+      String word = node.path("cause").asString("");
+      for (Uncertainty.Cause cause : Uncertainty.Cause.values()) {
+        if (cause.word().equals(word)) {
+          long amount = number(node, "amount").orElse(Long.MAX_VALUE);
+          uncertainties.add(new Uncertainty(cause, node.path("where").asString(""), amount));
+        }
+      }
+    }
+    return uncertainties;
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    String path = "/v1/counters?prefix=" + encode(prefix) + "&limit=" + limit;
+    // A cursor of the server is the last name of a page.
+    String cursor =
+        Base64.getUrlEncoder()
+            .withoutPadding()
+            .encodeToString(after.getBytes(StandardCharsets.UTF_8));
+    JsonNode node =
+        calls.send(Request.get(after.isEmpty() ? path : path + "&cursor=" + cursor)).ok();
+    List<CounterPage.Entry> counters = new ArrayList<>();
+    for (JsonNode each : node.path("counters")) {
+      counters.add(new CounterPage.Entry(each.path("name").asString(), reading(each)));
+    }
+    return new CounterPage(
+        counters, node.has("cursor") ? Optional.of(counters.getLast().name()) : Optional.empty());
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    return outcome(calls.send(Request.get(path(counter, id, ""))).ok());
+  }
+
+  @Override
+  public RequestOutcome cancel(String counter, RequestId id) {
+    Request request =
+        Request.json("POST", path(counter, id, "/cancel"), Effect.REPEATABLE, Map.of());
+    return outcome(calls.send(request).ok());
+  }
+
+  private static String path(String counter, RequestId id, String action) {
+    return "/v1/requests/" + encode(id.text()) + action + "?counter=" + encode(counter);
+  }
+
+  private static RequestOutcome outcome(JsonNode node) {
+    return switch (node.path("outcome").asString("")) {
+      case "applied" ->
+          new RequestOutcome.Applied(required(node, "added", true), number(node, "value"));
+      case "canceled" -> new RequestOutcome.Canceled();
+      default -> new RequestOutcome.NotSeen();
+    };
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+    calls.close();
+  }
+}
