@@ -20,7 +20,7 @@ public final class Main {
     if (System.getProperty(LEAK_DETECTION) == null) {
       System.setProperty(LEAK_DETECTION, "disabled");
     }
-    CommandLine line = QuipuCommand.commandLine();
+    CommandLine line = QuipuCommand.commandLine(args);
     // Not System.out, which hides write errors: these must lead to a failure code.
     line.setOut(
         new PrintWriter(new FileOutputStream(FileDescriptor.out), true, System.out.charset()));

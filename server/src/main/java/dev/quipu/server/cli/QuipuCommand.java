@@ -24,6 +24,8 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -38,45 +40,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
     description = "Exact counting: durable before the reply, each request exactly once.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    subcommands = {
-      ServeCommand.class,
-      CommandsCommand.class,
-      CounterCommands.AddCommand.class,
-      SetCommands.SetCommand.class,
-      SetCommands.ResetCommand.class,
-      SetCommands.DeleteCommand.class,
-      CounterCommands.GetCommand.class,
-      CounterCommands.ListCommand.class,
-      CounterCommands.OutcomeCommand.class,
-      DataCommands.ViewsCommand.class,
-      AggregatesCommand.class,
-      CounterCommands.OnlineCommand.class,
-      NextCommand.class,
-      SequenceCommand.class,
-      RevisionCommands.ReviseCommand.class,
-      RevisionCommands.RevisionsCommand.class,
-      JobCommand.class,
-      ChangesCommand.class,
-      HitsCommand.class,
-      ImportCommand.class,
-      IngestCommand.class,
-      CounterCommands.ExportCommand.class,
-      DataCommands.CheckCommand.class,
-      DataCommands.SalvageCommand.class,
-      DataCommands.TechniquesCommand.class,
-      StoreCommands.StoresCommand.class,
-      StoreCommands.SchemaCommand.class,
-      AdoptCommand.class,
-      RepairCommand.class,
-      ExplainCommand.class,
-      SimpleDbLocalCommand.class,
-      VerifyCommand.class,
-      AdviseCommand.class,
-      RegionsCommand.class,
-      HelpCommand.class,
-      ToolCommands.CompletionCommand.class,
-      ToolCommands.VersionCommand.class,
-    },
     footer = {
       "",
       "Exit codes:",
@@ -95,12 +58,70 @@ import picocli.CommandLine.UnmatchedArgumentException;
       "Completion for bash and zsh: source <(quipu completion bash)"
     })
 public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) implements Environment {
+  private static final List<Class<?>> COMMANDS =
+      List.of(
+          ServeCommand.class,
+          CommandsCommand.class,
+          CounterCommands.AddCommand.class,
+          SetCommands.SetCommand.class,
+          SetCommands.ResetCommand.class,
+          SetCommands.DeleteCommand.class,
+          CounterCommands.GetCommand.class,
+          CounterCommands.ListCommand.class,
+          CounterCommands.OutcomeCommand.class,
+          DataCommands.ViewsCommand.class,
+          AggregatesCommand.class,
+          CounterCommands.OnlineCommand.class,
+          NextCommand.class,
+          SequenceCommand.class,
+          RevisionCommands.ReviseCommand.class,
+          RevisionCommands.RevisionsCommand.class,
+          JobCommand.class,
+          ChangesCommand.class,
+          HitsCommand.class,
+          ImportCommand.class,
+          IngestCommand.class,
+          CounterCommands.ExportCommand.class,
+          DataCommands.CheckCommand.class,
+          DataCommands.SalvageCommand.class,
+          DataCommands.TechniquesCommand.class,
+          StoreCommands.StoresCommand.class,
+          StoreCommands.SchemaCommand.class,
+          AdoptCommand.class,
+          RepairCommand.class,
+          ExplainCommand.class,
+          SimpleDbLocalCommand.class,
+          VerifyCommand.class,
+          AdviseCommand.class,
+          RegionsCommand.class,
+          HelpCommand.class,
+          ToolCommands.CompletionCommand.class,
+          ToolCommands.VersionCommand.class);
+
+  private static final Set<Class<?>> SHOW_OTHERS =
+      Set.of(HelpCommand.class, ToolCommands.CompletionCommand.class);
+
   /** When the process started: this class is loaded first. */
   private static final long STARTED_NANOS = Clock.system().nanoTime();
 
-  /** Returns the command line. */
-  public static CommandLine commandLine() {
-    return commandLine(QuipuCommand::openToKeepAllIds, Clock.system());
+  /**
+   * Returns the command line for these arguments. If they begin with a command, it contains no
+   * other one: the model of all of them takes longer than most commands.
+   */
+  public static CommandLine commandLine(String... arguments) {
+    List<Class<?>> named =
+        COMMANDS.stream()
+            .filter(command ->
+                arguments.length > 0
+                    && name(command).equals(arguments[0])
+                    && !SHOW_OTHERS.contains(command))
+            .toList();
+    return commandLine(
+        named.isEmpty() ? COMMANDS : named, QuipuCommand::openToKeepAllIds, Clock.system());
+  }
+
+  private static String name(Class<?> command) {
+    return command.getAnnotation(Command.class).name();
   }
 
   /** Opens a directory with the longest window, since the window of its server is unknown. */
@@ -110,7 +131,13 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
 
   /** Returns a command line that opens data directories by this function, and uses this clock. */
   public static CommandLine commandLine(Function<Path, Quipu> directories, Clock clock) {
+    return commandLine(COMMANDS, directories, clock);
+  }
+
+  private static CommandLine commandLine(
+      List<Class<?>> commands, Function<Path, Quipu> directories, Clock clock) {
     CommandLine line = new CommandLine(new QuipuCommand(directories, clock));
+    commands.forEach(line::addSubcommand);
     line.getSubcommands()
         .values()
         .forEach(command -> command.getCommandSpec().mixinStandardHelpOptions(true));
