@@ -16,6 +16,9 @@ public sealed interface Condition {
   /** The item is in exactly this state. */
   record VersionIs(Version version) implements Condition {}
 
+  /** The item exists and has this field, whatever its value. */
+  record Has(String field) implements Condition {}
+
   /** The field has this value. */
   record FieldIs(String field, Field value) implements Condition {
     /**

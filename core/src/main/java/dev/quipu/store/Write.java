@@ -170,6 +170,8 @@ public sealed interface Write {
       case Condition.Absent absent -> before.isEmpty();
       case Condition.VersionIs is ->
           before.isPresent() && before.get().version().equals(is.version());
+      case Condition.Has has ->
+          before.isPresent() && before.get().fields().containsKey(has.field());
       case Condition.FieldIs is ->
           before.isPresent() && is.value().equals(before.get().fields().get(is.field()));
       case Condition.Within within -> {

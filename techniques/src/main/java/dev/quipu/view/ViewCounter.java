@@ -152,11 +152,16 @@ public final class ViewCounter {
   }
 
   private boolean addToWhatIsThere(ViewEvent event) {
-    Key number = new Key(partition(event.url()), STATISTICS);
-    if (store.get(number).isEmpty()) {
-      throw new NotAppliedException(Reason.INVALID, "no view count to add to: " + event.url());
-    }
-    return isApplied(plusOne(number.partition(), STATISTICS));
+    Write write = plusOne(partition(event.url()), STATISTICS).when(new Condition.Has(VIEWS));
+    return switch (store.write(write)) {
+      case WriteResult.Applied applied -> true;
+      case WriteResult.ConditionFailed failed -> {
+        if (failed.found().filter(it -> it.fields().containsKey(VIEWS)).isEmpty()) {
+          throw new NotAppliedException(Reason.INVALID, "no view count to add to: " + event.url());
+        }
+        yield false;
+      }
+    };
   }
 
   private boolean isApplied(Write write) {

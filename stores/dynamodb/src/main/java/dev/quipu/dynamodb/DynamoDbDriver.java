@@ -69,7 +69,8 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
  *   <li>A write is one PutItem, UpdateItem or DeleteItem, with its condition as an expression. The
  *       condition also keeps a sum within 64 bits, since numbers of DynamoDB have 38 digits.
  *   <li>If the condition failed, the reply contains the item, on which the driver determines the
- *       reason.
+ *       reason. An addition to a field that must exist, {@code SET f = f + :delta}, needs no
+ *       condition: it fails with a ValidationException, after which the driver reads the item.
  *   <li>A consistent read of several items is one TransactGetItems; a batch is one
  *       TransactWriteItems, whose ClientRequestToken is the token of the request; DynamoDB keeps it
  *       for ten minutes.
@@ -218,8 +219,20 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
       }
       return failed(write, e.item());
     } catch (SdkException e) {
+      if (Failures.isMissingAttribute(e)) {
+        return missing(write);
+      }
       throw Failures.of(e, Outcome.UNKNOWN);
     }
+  }
+
+  /** The write added to a field that is missing; the error does not contain the item. */
+  private WriteResult missing(Write write) {
+    Optional<Item> found = get(write.key(), Consistency.STRONG);
+    if (write.holdsOn(found)) {
+      throw write.key().contended("1 attempt"); // stored in the meantime
+    }
+    return new WriteResult.ConditionFailed(write.key(), found);
   }
 
   private Optional<Item> updated(Key key, Map<String, AttributeValue> found) {

@@ -8,6 +8,7 @@ import dev.quipu.store.Write.Change;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,22 +28,38 @@ final class Expression {
   private final List<String> adds = new ArrayList<>();
   private final List<String> deletes = new ArrayList<>();
 
+  private final Set<String> existing = new HashSet<>(); // fields
   private final Attributes attributes;
+  private final boolean isBatch;
 
-  private Expression(Attributes attributes) {
+  private Expression(Attributes attributes, boolean isBatch) {
     this.attributes = attributes;
+    this.isBatch = isBatch;
   }
 
   /** Compiles the condition of a put or a delete. */
   static Expression ofCondition(Write write, Attributes attributes) {
-    Expression expression = new Expression(attributes);
+    Expression expression = new Expression(attributes, false);
     expression.add(write.condition(), write);
     return expression;
   }
 
   /** Compiles the changes of an update and their conditions. */
   static Expression of(Write.Update update, String token, Attributes attributes) {
-    Expression expression = new Expression(attributes);
+    return of(update, token, attributes, false);
+  }
+
+  /**
+   * Compiles the changes of an update in a transaction, which does not return the item whose field
+   * is missing unless a condition failed.
+   */
+  static Expression ofBatch(Write.Update update, String token, Attributes attributes) {
+    return of(update, token, attributes, true);
+  }
+
+  private static Expression of(
+      Write.Update update, String token, Attributes attributes, boolean isBatch) {
+    Expression expression = new Expression(attributes, isBatch);
     expression.add(update.condition(), update);
     String generation = expression.name(Attributes.GENERATION);
     expression.sets.add(
@@ -107,8 +124,10 @@ final class Expression {
     switch (change) {
       case Change.Add add -> {
         sets.add(
-            "%1$s = if_not_exists(%1$s, %2$s) + %3$s"
-                .formatted(name, number(0), number(add.delta())));
+            existing.contains(add.field())
+                ? "%1$s = %1$s + %2$s".formatted(name, number(add.delta()))
+                : "%1$s = if_not_exists(%1$s, %2$s) + %3$s"
+                    .formatted(name, number(0), number(add.delta())));
         between(name, MIN, MAX, add.delta());
       }
       case Change.Put put -> {
@@ -155,6 +174,7 @@ final class Expression {
       case Condition.Absent absent ->
           conditions.add("attribute_not_exists(" + name(attributes.partitionName()) + ")");
       case Condition.VersionIs is -> add(is.version());
+      case Condition.Has has -> add(has, write);
       case Condition.FieldIs is ->
           conditions.add(
               name(attributes.field(is.field())) + " = " + value(Attributes.value(is.value())));
@@ -169,6 +189,20 @@ final class Expression {
         conditions.add(setOrNone(name, " AND size(" + name + ") < " + number(fewer.count())));
       }
       case Condition.All all -> all.conditions().forEach(each -> add(each, write));
+    }
+  }
+
+  /** Requires a field. An addition to it fails by itself if it is missing. */
+  private void add(Condition.Has has, Write write) {
+    boolean isAddedTo =
+        write instanceof Write.Update update
+            && update.changes().stream()
+                .anyMatch(each -> each instanceof Change.Add && each.field().equals(has.field()));
+    if (isAddedTo) {
+      existing.add(has.field());
+    }
+    if (isBatch || !isAddedTo) {
+      conditions.add("attribute_exists(" + name(attributes.field(has.field())) + ")");
     }
   }
 

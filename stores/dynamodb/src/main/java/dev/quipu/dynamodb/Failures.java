@@ -56,6 +56,15 @@ final class Failures {
     return attempts != null && attempts > 1;
   }
 
+  /** Returns whether an expression refers to an attribute that the item does not have. */
+  static boolean isMissingAttribute(SdkException e) {
+    return e instanceof DynamoDbException answer
+        && !wasRepeated(e)
+        && answer.awsErrorDetails() != null
+        && "ValidationException".equals(answer.awsErrorDetails().errorCode())
+        && String.valueOf(answer.getMessage()).contains("attribute that does not exist");
+  }
+
   private static boolean neverConnected(Throwable e) {
     for (Throwable each = e; each != null; each = each.getCause()) {
       if (each instanceof ConnectException || each instanceof UnknownHostException) {

@@ -127,7 +127,7 @@ final class Requests {
   }
 
   Update updateOfBatch(Write.Update update, String token) {
-    Expression expression = Expression.of(update, token, attributes);
+    Expression expression = Expression.ofBatch(update, token, attributes);
     return Update.builder()
         .tableName(table(update.key().partition()))
         .key(attributes.key(update.key()))

@@ -10,6 +10,7 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClientBuilder;
 import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.BillingMode;
@@ -27,12 +28,15 @@ import software.amazon.awssdk.services.dynamodb.model.Update;
  */
 record ViewsTable(DynamoDbClient client, String table) {
   static DynamoDbClient client(URI endpoint) {
+    return builder(endpoint).build();
+  }
+
+  static DynamoDbClientBuilder builder(URI endpoint) {
     return DynamoDbClient.builder()
         .region(Region.US_EAST_1)
         .endpointOverride(endpoint)
         .credentialsProvider(
-            StaticCredentialsProvider.create(AwsBasicCredentials.create("key", "secret")))
-        .build();
+            StaticCredentialsProvider.create(AwsBasicCredentials.create("key", "secret")));
   }
 
   static ViewsTable created(DynamoDbClient client, String table) {
@@ -97,6 +101,17 @@ record ViewsTable(DynamoDbClient client, String table) {
       }
       return false;
     }
+  }
+
+  /** Counts a view without if_not_exists. */
+  void addToExisting(String url) {
+    client.updateItem(request ->
+        request
+            .tableName(table)
+            .key(key(url, "STATISTICS"))
+            .updateExpression("SET #views = #views + :increment")
+            .expressionAttributeNames(Map.of("#views", "views"))
+            .expressionAttributeValues(Map.of(":increment", AttributeValue.fromN("1"))));
   }
 
   /** Reads the number of views. */

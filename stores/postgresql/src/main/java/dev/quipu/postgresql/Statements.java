@@ -281,6 +281,10 @@ final class Statements {
         boolean ours = is.version().token().matches("[0-9]{1,18}");
         sql.add("t.version = ?", ours ? Long.parseLong(is.version().token()) : -1L);
       }
+      case Condition.Has has -> {
+        sql.add("(jsonb_exists(t.fields, ?)", JsonFields.escaped(has.field()));
+        sql.add(has.field().equals(Item.VALUE) ? " OR t.value IS NOT NULL)" : ")");
+      }
       case Condition.FieldIs is -> {
         if (is.field().equals(Item.VALUE) && is.value() instanceof Field.Number number) {
           sql.add("t.value IS NOT DISTINCT FROM ?", number.value());

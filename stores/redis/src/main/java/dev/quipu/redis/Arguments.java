@@ -99,6 +99,7 @@ final class Arguments {
     switch (condition) {
       case Condition.Absent absent -> add("absent");
       case Condition.VersionIs is -> add("version", is.version().token());
+      case Condition.Has has -> add("has", has.field());
       case Condition.FieldIs is -> {
         add("is", is.field());
         add(is.value());

@@ -197,6 +197,9 @@ local function plan(item, next, token)
       holds = there and version == given
     elseif condition == 'is' then
       holds = is(next()) and there
+    elseif condition == 'has' then
+      local name = next()
+      holds = there and kind_of(item, name) and true
     elseif condition == 'within' then
       local name, least, most = next(), next(), next()
       local number = after(name)

@@ -54,6 +54,21 @@ interface BatchContract extends StoreFixture {
 
   @Test
   @Needs(Capability.ATOMIC_BATCH)
+  default void aBatchAddsToAFieldOnlyIfTheItemHasIt() {
+    Write add = new Write.Update(key("b"), List.of(new Change.Add("n", 1)), new Condition.Has("n"));
+    applied(put("b", 1, Condition.always()));
+    WriteResult.ConditionFailed failed =
+        unmet(store().writeAll(List.of(number(key("a"), 1), add), null));
+    assertEquals(key("b"), failed.key());
+    assertEquals(1, failed.found().orElseThrow().number(N));
+    assertEquals(Optional.empty(), get(key("a")));
+    applied(put("b", Map.of("n", number(4)), Condition.always()));
+    applied(store().writeAll(List.of(number(key("a"), 1), add), null));
+    assertEquals(5, item("b").number("n"));
+  }
+
+  @Test
+  @Needs(Capability.ATOMIC_BATCH)
   default void aBatchMayMixPutsUpdatesAndDeletes() {
     applied(put("gone", 1, Condition.always()));
     List<Write> batch =

@@ -34,6 +34,32 @@ interface ConditionContract extends StoreFixture {
   }
 
   @Test
+  default void hasHoldsOnlyIfTheItemHasTheField() {
+    for (String field : List.of(N, "other")) {
+      Condition has = new Condition.Has(field);
+      String sort = "a" + field;
+      assertEquals(Optional.empty(), unmet(plus(sort, field, 1, has)).found());
+      assertEquals(Optional.empty(), get(key(sort)), "an update creates no item");
+      applied(put(sort, Map.of("t", new Field.Text("x")), Condition.always()));
+      WriteResult.ConditionFailed failed = unmet(plus(sort, field, 1, has));
+      assertEquals(key(sort), failed.key());
+      assertEquals(Set.of("t"), failed.found().orElseThrow().fields().keySet());
+      unmet(delete(sort, has));
+      applied(plus(sort, field, 7, new Condition.Has("t")));
+      applied(plus(sort, field, -7, has));
+      assertEquals(0, item(sort).number(field), "zero is a value");
+      applied(plus(sort, field, 5, Condition.all(has, new Condition.Within(field, 0, 5))));
+      unmet(plus(sort, field, 1, Condition.all(has, new Condition.Within(field, 0, 5))));
+      applied(plus(sort, field, Long.MAX_VALUE - 5, has));
+      unmet(plus(sort, field, 1, has));
+      applied(put(sort, Map.of("s", new Field.Tokens(Set.of("x"))), has));
+      unmet(put(sort, Map.of(), has));
+      applied(delete(sort, new Condition.Has("s")));
+      unmet(delete(sort, new Condition.Has("s")));
+    }
+  }
+
+  @Test
   default void fieldIsComparesValueAndKind() {
     applied(put("a", 7, Condition.always()));
     unmet(add("a", 1, new Condition.FieldIs(N, number(8))));
