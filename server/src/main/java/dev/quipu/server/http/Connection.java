@@ -352,7 +352,12 @@ final class Connection extends ChannelInboundHandlerAdapter {
     long nanos = clock.nanoTime() - call.startNanos;
     shared.metrics.completed(call.request.method().name(), call.path(), reply.status(), nanos);
     ReplyWriter begun =
-        ReplyWriter.write(context, call.request, reply, keepAlive, future -> written(call, future));
+        ReplyWriter.write(
+            context,
+            call.request,
+            shared.dispatcher.forPage(call.route, call.request, reply),
+            keepAlive,
+            future -> written(call, future));
     if (working != call) {
       return; // written already
     }

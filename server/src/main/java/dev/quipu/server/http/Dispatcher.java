@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Authorizes requests, runs their routes, and maps failures to problems. Thread-safe. */
 final class Dispatcher {
@@ -95,7 +96,17 @@ final class Dispatcher {
   private static HttpReply open(HttpReply reply, HttpHeaders headers) {
     return reply
         .with("Access-Control-Allow-Origin", headers.get(HttpHeaderNames.ORIGIN))
+        .with("Access-Control-Expose-Headers", "Retry-After")
         .with("Vary", "Origin");
+  }
+
+  /**
+   * Returns the reply with the headers without which a page of an allowed origin cannot read it.
+   */
+  HttpReply forPage(@Nullable Route route, HttpRequest request, HttpReply reply) {
+    return route != null && route.forPages() && isAllowedOrigin(request.headers())
+        ? open(reply, request.headers())
+        : reply;
   }
 
   /**
@@ -104,14 +115,6 @@ final class Dispatcher {
    * @param timeLeft until the answer must be there
    */
   HttpReply reply(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
-    HttpRequest request = call.request;
-    HttpReply reply = run(route, call, timeLeft);
-    return route.forPages() && isAllowedOrigin(request.headers())
-        ? open(reply, request.headers())
-        : reply;
-  }
-
-  private HttpReply run(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
     HttpRequest request = call.request;
     try {
       String raw = String.valueOf(route.match(rawPath(request.uri())));

@@ -171,6 +171,13 @@ final class PagesTest {
               "https://blog.example",
               sent.headers().firstValue("Access-Control-Allow-Origin").get());
           assertEquals("Origin", sent.headers().firstValue("Vary").get());
+          Client.Reply rejected = client.post("/v1/views", "x".repeat(2 << 20), known);
+          assertEquals(413, rejected.status()); // before the body is read
+          assertEquals(
+              "https://blog.example",
+              rejected.headers().firstValue("Access-Control-Allow-Origin").get());
+          assertEquals(
+              "Retry-After", rejected.headers().firstValue("Access-Control-Expose-Headers").get());
           assertEquals(403, client.post("/v1/views", VIEW.formatted("b"), other).status());
           assertEquals(401, client.post("/v1/counters/a/add", "{\"delta\":1}", known).status());
           assertEquals(200, client.get("/hit/a.svg").status());

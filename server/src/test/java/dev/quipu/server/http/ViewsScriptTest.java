@@ -5,25 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.quipu.NotAppliedException;
 import dev.quipu.Quipu;
-import dev.quipu.Reason;
-import dev.quipu.layer.RetryPolicy;
-import dev.quipu.layer.Store;
-import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.ToolProcess;
 import dev.quipu.server.http.route.Services;
-import dev.quipu.simulation.driver.InterceptingDriver;
 import dev.quipu.testservers.Tool;
 import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
-import dev.quipu.view.ViewCounter;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,34 +67,19 @@ final class ViewsScriptTest {
     Optional<String> node = Tool.find("node");
     assumeTrue(node.isPresent(), "no node on this machine: ./dev deps installs it");
     String script = Path.of("src/test/browser/page.mjs").toAbsolutePath().toString();
-    RetryPolicy once =
-        new RetryPolicy(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
-    int[] calls = {0};
-    InterceptingDriver failing =
-        new InterceptingDriver(
-            new MemoryDriver(),
-            new InterceptingDriver.Interceptor() {
-              @Override
-              public synchronized <T> T call(Supplier<T> call) {
-                if (calls[0]++ < callsThatFail) {
-                  throw new NotAppliedException(Reason.UNAVAILABLE, "the store is away");
-                }
-                return call.get();
-              }
-            });
-    ViewCounter views =
-        new ViewCounter(new Store(failing, Clock.system(), Randomness.seeded(1), once));
+    FailingViews views = new FailingViews(callsThatFail);
     try (Quipu quipu = Quipu.builder().directory(directory).build();
         HttpServer server =
             HttpServer.start(
                 options,
-                Services.of(quipu, "test").counting(views, Optional.empty()),
+                Services.of(quipu, "test").counting(views.counter(), Optional.empty()),
                 Clock.system())) {
       String address = "http://127.0.0.1:" + server.address().getPort();
-      List<String> command = List.of(node.orElseThrow(), script, address, setup);
+      List<String> command =
+          List.of(node.orElseThrow(), script, address, setup.replace("SERVER", address));
       try (ToolProcess process = ToolProcess.start(directory, command)) {
         List<String> lines = List.copyOf(process.await(0));
-        calls[0] = callsThatFail;
+        views.heal();
         Client.Reply count = new Client(server.address()).get(PAGE);
         return new Seen(lines, count.status() == 404 ? "none" : count.text("value"));
       }
@@ -122,10 +97,11 @@ final class ViewsScriptTest {
     assertTrue(seen.body(1).matches(body), seen.body(1));
   }
 
-  @Test
-  void theDelayIsAnAttribute() throws Exception {
-    Seen seen = open("{\"attributes\": {\"data-wait\": \"12\"}}");
-    assertEquals(List.of("wait 12000", "send 202"), seen.events());
+  @ParameterizedTest
+  @CsvSource({"12,12000", "0.5,500", "0,0", "soon,5000", "-1,5000"})
+  void theDelayIsAnAttribute(String seconds, String millis) throws Exception {
+    Seen seen = open("{\"attributes\": {\"data-wait\": \"%s\"}}".formatted(seconds));
+    assertEquals(List.of("wait " + millis, "send 202"), seen.events());
   }
 
   @ParameterizedTest
@@ -167,27 +143,73 @@ final class ViewsScriptTest {
 
   @Test
   void aRequestIsRetriedAfterALostReplyAndCountsOnce() throws Exception {
-    Seen seen = open("{\"lost\": 1}");
-    assertEquals(List.of("wait 5000", "send 202", "wait 5000", "send 202"), seen.events());
+    Seen seen = open("{\"lost\": 2}");
+    assertEquals(
+        List.of("wait 5000", "send 202", "wait 1000", "send 202", "wait 2000", "send 202"),
+        seen.events());
     assertEquals(seen.body(1), seen.body(3));
+    assertEquals(seen.body(1), seen.body(5));
     assertEquals("1", seen.views);
   }
 
   @Test
-  void aRequestIsRetriedAfterAServerError() throws Exception {
+  void aRequestIsRetriedAfterAServerErrorAndTheTimeThatTheServerStates() throws Exception {
     Seen seen = open(OPTIONS, 2, "{}");
     assertEquals(
-        List.of("wait 5000", "send 503", "wait 5000", "send 503", "wait 5000", "send 202"),
+        List.of("wait 5000", "send 503", "wait 2000", "send 503", "wait 3000", "send 202"),
         seen.events());
     assertEquals(seen.body(1), seen.body(5));
     assertEquals("1", seen.views);
   }
 
   @Test
-  void theScriptGivesUpAfterFourAttempts() throws Exception {
+  void aRequestIsRetriedAfterTooManyRequests() throws Exception {
+    Seen seen = open("{\"replies\": [[429, \"20\"], [429, null]]}");
+    assertEquals(
+        List.of("wait 5000", "send 429", "wait 21000", "send 429", "wait 2000", "send 202"),
+        seen.events());
+    assertEquals("1", seen.views);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {"Wed, 21 Oct 2015 07:28:00 GMT|1000", "soon|1000", "-5|1000", "3600|3601000"})
+  void datesAndMalformedTimesAreAcceptedAsRetryAfter(String retryAfter, String wait)
+      throws Exception {
+    Seen seen = open("{\"replies\": [[503, \"%s\"]]}".formatted(retryAfter));
+    assertEquals(List.of("wait 5000", "send 503", "wait " + wait, "send 202"), seen.events());
+  }
+
+  @Test
+  void theScriptGivesUpIfTheServerAsksForMoreThanAnHour() throws Exception {
+    Seen seen = open("{\"replies\": [[503, \"3601\"]]}");
+    assertEquals(List.of("wait 5000", "send 503"), seen.events());
+  }
+
+  @Test
+  void theScriptGivesUpAfterEightAttempts() throws Exception {
     Seen seen = open(OPTIONS, Integer.MAX_VALUE, "{}");
-    assertEquals(8, seen.lines.size());
+    assertEquals(16, seen.lines.size());
+    assertEquals("wait 65000", seen.events().get(14));
     assertEquals("send 503", seen.events().getLast());
+  }
+
+  @Test
+  void aViewThatWaitsForARetryIsSentWhenThePageIsLeft() throws Exception {
+    Seen seen = open("{\"lost\": 1, \"leave\": true}");
+    assertEquals(List.of("wait 5000", "send 202", "wait 1000", "clear", "send 202"), seen.events());
+    assertEquals("1", seen.views);
+    assertEquals(List.of("wait 5000", "send 202"), open("{\"leave\": true}").events());
+  }
+
+  @Test
+  void theServerIsAnAttribute() throws Exception {
+    Seen seen =
+        open(
+            "{\"script\": \"https://static.example/views.js\", \"attributes\": {\"data-origin\": \"SERVER\"}}");
+    assertEquals(List.of("wait 5000", "send 202"), seen.events());
+    assertEquals("1", seen.views);
   }
 
   @Test
@@ -207,9 +229,11 @@ final class ViewsScriptTest {
         "navigator.webdriver          | false       | \"navigator\": {\"webdriver\": true}",
         "body: event                  | body: '{}'  | \"pages\": 1",
         "setItem('quipu-client'       | setItem('x' | \"pages\": 2",
-        "waitMillis);                 | 0);         | \"pages\": 1",
+        "waitMillis());               | 0);         | \"pages\": 1",
         "response.status >= 500       | true        | \"pages\": 1",
-        "send(3)                      | send(0)     | \"lost\": 1"
+        "ATTEMPTS_MAX = 8             | ATTEMPTS_MAX = 1 | \"lost\": 1",
+        "status === 429               | false       | \"replies\": [[429, null]]",
+        "clearTimeout(timer)          | return      | \"lost\": 1, \"leave\": true"
       })
   void aDefectiveScriptIsDetected(String from, String to, String setup) throws Exception {
     String replaced = "\"replace\": [\"%s\", \"%s\"]".formatted(from, to);
