@@ -21,6 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,8 @@ final class Dispatcher {
   private static final Pattern PORT = Pattern.compile(":[0-9]+$");
   private static final Pattern ADDRESS =
       Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-f:.]+]");
+  private static final Pattern ABSOLUTE =
+      Pattern.compile("https?://[^/?#]*", Pattern.CASE_INSENSITIVE);
 
   private final Routes routes;
   private final Optional<byte[]> token;
@@ -53,7 +56,7 @@ final class Dispatcher {
     Optional<Route> found = routes.find(method, path);
     boolean forPages = found.isPresent() && found.get().forPages() && !origins.isEmpty();
     if (!forPages) {
-      checkHost(request.headers());
+      checkHost(request);
     }
     if (found.isEmpty()) {
       throw noRoute(method, path);
@@ -63,7 +66,7 @@ final class Dispatcher {
       checkToken(request.headers());
     }
     if (route.writes() && !(forPages && isAllowedOrigin(request.headers()))) {
-      checkOrigin(request.headers());
+      checkOrigin(request);
     }
     return route;
   }
@@ -126,6 +129,9 @@ final class Dispatcher {
               call.body.all(),
               call.reservation,
               timeLeft);
+      if (route.writes()) {
+        exchange.requireNoPreconditions();
+      }
       return route.handler().handle(exchange);
     } catch (Throwable e) {
       Problem problem = failures.problem(e, route.path());
@@ -151,18 +157,19 @@ final class Dispatcher {
   }
 
   /** Prevents DNS rebinding: pages of other sites, under names that resolve to loopback. */
-  private void checkHost(HttpHeaders headers) {
-    List<String> hosts = headers.getAll(HttpHeaderNames.HOST);
+  private void checkHost(HttpRequest request) {
+    List<String> hosts = request.headers().getAll(HttpHeaderNames.HOST);
     if (hosts.size() != 1) {
       throw Problem.badRequest(
           "request has %d Host headers; it must have exactly one".formatted(hosts.size()));
     }
     if (token.isEmpty()) {
-      String host = PORT.matcher(hosts.getFirst().toLowerCase(Locale.ROOT)).replaceFirst("");
+      String sent = host(request);
+      String host = PORT.matcher(sent.toLowerCase(Locale.ROOT)).replaceFirst("");
       if (!isAddress(host) && !host.equals("localhost")) {
         throw forbidden(
             "Host %s is not allowed without a token; use localhost or an address, or --token-file"
-                .formatted(hosts.getFirst()));
+                .formatted(sent));
       }
     }
   }
@@ -172,9 +179,9 @@ final class Dispatcher {
   }
 
   /** Prevents cross-site writes by a browser. */
-  private static void checkOrigin(HttpHeaders headers) {
-    String origin = headers.get(HttpHeaderNames.ORIGIN);
-    String host = headers.get(HttpHeaderNames.HOST, "");
+  private static void checkOrigin(HttpRequest request) {
+    String origin = request.headers().get(HttpHeaderNames.ORIGIN);
+    String host = host(request);
     if (origin != null
         && !origin.equalsIgnoreCase("http://" + host)
         && !origin.equalsIgnoreCase("https://" + host)) {
@@ -203,11 +210,31 @@ final class Dispatcher {
   }
 
   private static String rawPath(String uri) {
-    if (!uri.startsWith("/")) {
-      throw Problem.badRequest("the request target must start with /");
+    int start = authorityEnd(uri);
+    int query = uri.indexOf('?', start);
+    String path = uri.substring(start, query < 0 ? uri.length() : query);
+    if (start > 0 && path.isEmpty()) {
+      return "/";
     }
-    int query = uri.indexOf('?');
-    return query < 0 ? uri : uri.substring(0, query);
+    if (!path.startsWith("/")) {
+      throw Problem.badRequest("the request target must start with /, http:// or https://");
+    }
+    return path;
+  }
+
+  /** Returns the host of an absolute target, which precedes that of the header (RFC 9112). */
+  private static String host(HttpRequest request) {
+    String uri = request.uri();
+    int end = authorityEnd(uri);
+    return end == 0
+        ? request.headers().get(HttpHeaderNames.HOST, "")
+        : uri.substring(uri.indexOf("//") + 2, end);
+  }
+
+  /** Returns the end of scheme and authority of an absolute target; 0 if it is only a path. */
+  private static int authorityEnd(String uri) {
+    Matcher absolute = ABSOLUTE.matcher(uri);
+    return absolute.lookingAt() ? absolute.end() : 0;
   }
 
   private static Map<String, String> query(String uri) {

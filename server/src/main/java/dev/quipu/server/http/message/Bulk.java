@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 
 /** Replies to a body of many lines with a line for each, in bounded memory. */
@@ -18,6 +19,7 @@ public final class Bulk {
    */
   public static HttpReply reply(
       Exchange exchange, int linesMax, Function<List<Lines.Line>, List<Map<String, Object>>> work) {
+    exchange.allowParameters(Set.of());
     Lines lines = exchange.lines(linesMax);
     exchange.reserve(lines.memoryBytes());
     List<byte[]> parts = new ArrayList<>();

@@ -84,6 +84,17 @@ public record Exchange(
     }
   }
 
+  /** Throws if there is a precondition: a counter has no entity tag or time to compare it with. */
+  public void requireNoPreconditions() {
+    for (String name : List.of("If-Match", "If-None-Match", "If-Unmodified-Since")) {
+      if (headers().contains(name)) {
+        throw Problem.badRequest(
+            "header %s is not supported by writes; use ifValue of PUT /v1/counters/{name}"
+                .formatted(name));
+      }
+    }
+  }
+
   private static String unquoted(String text) {
     if (text.indexOf('"') < 0) {
       return text;
@@ -120,14 +131,17 @@ public record Exchange(
     for (String name : query.keySet()) {
       if (!known.contains(name)) {
         throw Problem.badRequest(
-            "unknown query parameter %s; known parameters: %s"
-                .formatted(name, String.join(", ", new TreeSet<>(known))));
+            known.isEmpty()
+                ? "unknown query parameter %s; this route has none".formatted(name)
+                : "unknown query parameter %s; known parameters: %s"
+                    .formatted(name, String.join(", ", new TreeSet<>(known))));
       }
     }
   }
 
-  /** Parses the body as a JSON object with no other fields than these. */
+  /** Parses the body as a JSON object with no other fields than these, and no query parameters. */
   public JsonBody json(Set<String> fields) {
+    allowParameters(Set.of());
     requireType("application/json");
     return JsonBody.parse("body", text(body), fields);
   }

@@ -234,6 +234,7 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
   /** DELETE /v1/counters/{name} */
   HttpReply delete(Exchange exchange) {
     exchange.requireNoIdempotencyKey("use ifValue, or an add");
+    exchange.allowParameters(Set.of());
     counters.delete(exchange.variable());
     return HttpReply.text(204, "text/plain", "");
   }

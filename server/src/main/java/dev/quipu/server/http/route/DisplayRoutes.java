@@ -7,11 +7,13 @@ import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /** Serves display counters over HTTP. */
 record DisplayRoutes(DisplayCounters display) {
   /** POST /v1/display/{name}/view */
   HttpReply view(Exchange exchange) {
+    exchange.allowParameters(Set.of());
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", exchange.variable());
     display
@@ -22,6 +24,7 @@ record DisplayRoutes(DisplayCounters display) {
 
   /** GET /v1/display/{name} */
   HttpReply read(Exchange exchange) {
+    exchange.allowParameters(Set.of());
     String name = exchange.variable();
     DisplayReading reading =
         display.read(name).orElseThrow(() -> Problem.notFound("never viewed: " + name));

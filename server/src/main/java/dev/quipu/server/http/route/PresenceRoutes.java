@@ -45,6 +45,7 @@ record PresenceRoutes(Supplier<Presence> presence) {
 
   /** GET /v1/presence/{room}; an unknown room has 0. */
   HttpReply online(Exchange exchange) {
+    exchange.allowParameters(Set.of());
     Online online = presence.get().online(exchange.variable());
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("room", exchange.variable());
