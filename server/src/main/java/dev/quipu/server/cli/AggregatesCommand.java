@@ -1,7 +1,7 @@
 package dev.quipu.server.cli;
 
 import dev.quipu.server.cli.access.Access;
-import dev.quipu.server.cli.access.AccessCommand;
+import dev.quipu.server.cli.access.StoredViewsCommand;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.view.ViewAggregates.Aggregate;
 import java.time.LocalDate;
@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
       "  quipu aggregates myblog.com/a",
       "  quipu aggregates --site myblog.com --day 2026-11-24"
     })
-final class AggregatesCommand extends AccessCommand {
+final class AggregatesCommand extends StoredViewsCommand {
   @Parameters(
       paramLabel = "URL",
       arity = "0..1",
@@ -47,7 +47,7 @@ final class AggregatesCommand extends AccessCommand {
     if ((page == null) == (host == null) || (host == null && day != null)) {
       throw new IllegalArgumentException("specify either URL, or --site with or without --day");
     }
-    try (Access access = target.openToRead()) {
+    try (Access access = target.openToRead(store, Optional.empty())) {
       Optional<Aggregate> found =
           host == null
               ? access.aggregate(String.valueOf(page))

@@ -104,11 +104,11 @@ final class Table {
     }
   }
 
-  /** Checks some items of a table that another program may have written to. */
   private static String key(Map<String, AttributeValue> item, String name) {
     return Objects.requireNonNull(item.get(name), name).s();
   }
 
+  /** Checks some items of a table that another program may have written to. */
   private void checkItems(DynamoDbClient client) {
     if (layout == Layout.QUIPU) {
       return;

@@ -5,6 +5,7 @@ import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
+import dev.quipu.layer.Store;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
 import dev.quipu.technique.ItemCollection.LedgerPage;
@@ -13,6 +14,8 @@ import dev.quipu.view.ViewAggregates;
 import dev.quipu.view.ViewAggregates.Aggregate;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
+import dev.quipu.view.ViewIdentity;
+import dev.quipu.view.ViewOptions;
 import dev.quipu.view.ViewPage;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -25,13 +28,23 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Accesses a data directory in this process. */
+/** Accesses a data directory, or a store, in this process. */
 final class LocalAccess implements Access {
   private final Quipu quipu;
+  private final ViewCounter views;
+  private final Runnable onClose;
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
 
-  LocalAccess(Quipu quipu) {
+  /**
+   * Creates access to the counters of {@code quipu}, which it closes.
+   *
+   * @param identity of views
+   * @param onClose called when {@code quipu} is closed
+   */
+  LocalAccess(Quipu quipu, ViewIdentity identity, Runnable onClose) {
     this.quipu = quipu;
+    this.views = new ViewCounter(quipu.part(Store.class), ViewOptions.EXACT.by(identity));
+    this.onClose = onClose;
   }
 
   @Override
@@ -42,8 +55,8 @@ final class LocalAccess implements Access {
   @Override
   public OptionalLong views(String url, Optional<Instant> from, Optional<Instant> until) {
     return from.isEmpty() && until.isEmpty()
-        ? quipu.part(ViewCounter.class).count(url)
-        : OptionalLong.of(quipu.part(ViewCounter.class).count(url, from, until));
+        ? views.count(url)
+        : OptionalLong.of(views.count(url, from, until));
   }
 
   @Override
@@ -64,7 +77,7 @@ final class LocalAccess implements Access {
       Optional<Instant> until,
       int limit,
       Optional<String> cursor) {
-    return quipu.part(ViewCounter.class).page(url, from, until, limit, cursor);
+    return views.page(url, from, until, limit, cursor);
   }
 
   /** Adds concurrently, since the store commits concurrent adds as a group. */
@@ -72,7 +85,7 @@ final class LocalAccess implements Access {
   public int addViews(List<ViewEvent> events) {
     List<Future<Boolean>> running = new ArrayList<>();
     for (ViewEvent event : events) {
-      running.add(executor.submit(() -> quipu.part(ViewCounter.class).add(event)));
+      running.add(executor.submit(() -> views.add(event)));
     }
     int counted = 0;
     for (Future<Boolean> each : running) {
@@ -123,5 +136,6 @@ final class LocalAccess implements Access {
   public void close() {
     executor.close();
     quipu.close();
+    onClose.run();
   }
 }

@@ -1,5 +1,8 @@
 package dev.quipu.server.cli.access;
 
+import dev.quipu.backend.Backends;
+import dev.quipu.technique.AtomicAdd;
+import dev.quipu.view.ViewIdentity;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -47,23 +50,62 @@ public final class Target {
 
   /** Opens the target of a command that writes; creates a missing directory. */
   public Access open() {
+    return open(ViewIdentity.EVENT);
+  }
+
+  private Access open(ViewIdentity identity) {
     Path directory = directory();
     return directory != null
-        ? new LocalAccess(Environment.of(command).open(directory))
+        ? new LocalAccess(Environment.of(command).open(directory), identity, () -> {})
         : new RemoteAccess(checked(server), token(tokenFile));
   }
 
   /** Opens the target of a command that reads; does not create a directory. */
   public Access openToRead() {
+    return openToRead(Optional.empty());
+  }
+
+  private Access openToRead(Optional<ViewIdentity> identity) {
     Path directory = directory();
     if (directory != null && !Files.isDirectory(directory)) {
       throw new IllegalArgumentException(directory + " is not a directory");
     }
-    return open();
+    if (directory == null && identity.isPresent()) {
+      throw new IllegalArgumentException(
+          "--identity requires --data or --store; a server uses the --identity of its own");
+    }
+    return open(identity.orElse(ViewIdentity.EVENT));
+  }
+
+  /**
+   * Opens the target of a command that reads views: also a store, beside its servers.
+   *
+   * @param store its URI; null for the directory or the server
+   * @param identity of the views; empty for that of the server, or {@link ViewIdentity#EVENT}
+   */
+  public Access openToRead(@Nullable String store, Optional<ViewIdentity> identity) {
+    if (store == null) {
+      return openToRead(identity);
+    }
+    if (data != null || isServerGiven()) {
+      throw new IllegalArgumentException("--store excludes --data and --server; remove one");
+    }
+    if (OpenedStore.isEngine(store)) {
+      throw new IllegalArgumentException("--store is a data directory; use --data DIR");
+    }
+    OpenedStore opened = OpenedStore.of(store);
+    return new LocalAccess(
+        Backends.on(opened.driver(), AtomicAdd::new),
+        identity.orElse(ViewIdentity.EVENT),
+        opened::close);
+  }
+
+  private boolean isServerGiven() {
+    return command.commandLine().getParseResult().hasMatchedOption("--server");
   }
 
   private @Nullable Path directory() {
-    if (data != null && command.commandLine().getParseResult().hasMatchedOption("--server")) {
+    if (data != null && isServerGiven()) {
       throw new IllegalArgumentException("--data and --server exclude each other; remove one");
     }
     return data;

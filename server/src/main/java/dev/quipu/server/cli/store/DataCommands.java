@@ -3,13 +3,14 @@ package dev.quipu.server.cli.store;
 import dev.quipu.Guarantee;
 import dev.quipu.engine.Inspection;
 import dev.quipu.server.cli.access.Access;
-import dev.quipu.server.cli.access.AccessCommand;
+import dev.quipu.server.cli.access.StoredViewsCommand;
 import dev.quipu.server.cli.input.Times;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
+import dev.quipu.view.ViewIdentity;
 import dev.quipu.view.ViewPage;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -41,9 +42,10 @@ public final class DataCommands {
         "",
         "Examples:",
         "  quipu views myblog.com/a",
-        "  quipu views myblog.com/a --events --from 2022-03-28T00:00:00+00:00"
+        "  quipu views myblog.com/a --events --from 2022-03-28T00:00:00+00:00",
+        "  quipu views myblog.com/a --store 'dynamodb://eu-west-1/Blog?layout=views'"
       })
-  public static final class ViewsCommand extends AccessCommand {
+  public static final class ViewsCommand extends StoredViewsCommand {
     @Parameters(paramLabel = "URL", description = "The URL of the page, as in its views.")
     private String url = "";
 
@@ -52,6 +54,14 @@ public final class DataCommands {
 
     @Option(names = "--until", paramLabel = "TIME", description = "Count views before this time.")
     private @Nullable String until;
+
+    @Option(
+        names = "--identity",
+        paramLabel = "RULE",
+        description =
+            "With --data or --store: the --identity under which the views were counted, for"
+                + " --from, --until and --events (default: event).")
+    private @Nullable String identity;
 
     @Option(names = "--events", description = "Print the views, not their number.")
     private boolean events;
@@ -70,7 +80,8 @@ public final class DataCommands {
         throw new IllegalArgumentException(
             "--limit is %d; it requires --events, and the minimum is 1".formatted(limit));
       }
-      try (Access access = target.openToRead()) {
+      try (Access access =
+          target.openToRead(store, Optional.ofNullable(identity).map(ViewIdentity::named))) {
         if (events) {
           printEvents(access, start, end);
           return ExitCode.OK;
