@@ -3,37 +3,15 @@ package dev.quipu.client;
 import static dev.quipu.client.Reply.number;
 import static dev.quipu.client.Reply.required;
 
-import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Rejection;
-import dev.quipu.RequestId;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** The lines of a bulk request and of its response: one for each add. */
+/** What the lines of a bulk response report: one for each add. */
 final class AddLines {
   private AddLines() {}
-
-  /** Appends an add. */
-  static void append(StringBuilder lines, Add add, @Nullable RequestId id) {
-    Map<String, Object> members = new LinkedHashMap<>();
-    members.put("name", add.counter());
-    members.put("delta", add.delta());
-    if (add.bounds().floor() != Long.MIN_VALUE) {
-      members.put("floor", add.bounds().floor());
-    }
-    if (add.bounds().ceiling() != Long.MAX_VALUE) {
-      members.put("ceiling", add.bounds().ceiling());
-    }
-    if (id != null) {
-      members.put("id", id.text());
-    }
-    lines.append(Request.MAPPER.writeValueAsString(members)).append('\n');
-  }
 
   /**
    * Returns the result that a line of the response reports.

@@ -63,6 +63,11 @@ final class PendingAdds {
     return ids[place];
   }
 
+  /** Returns whether the client created the id. */
+  boolean isOwnId(int place) {
+    return adds.get(place).id() == null;
+  }
+
   long deadlineNanos() {
     return deadlineNanos;
   }

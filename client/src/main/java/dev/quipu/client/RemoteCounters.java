@@ -46,36 +46,32 @@ public final class RemoteCounters implements Counters, AutoCloseable {
   private final long idsHigh = Randomness.secure().nextLong();
 
   private final AtomicLong idsLow = new AtomicLong(Randomness.secure().nextLong());
-  private volatile @Nullable ServerInfo info;
+  private final SharedInfo info;
 
   /** Creates counters, and closes the calls with them. */
   public RemoteCounters(ServerCalls calls) {
     this.calls = calls;
     queue = new AddQueue(calls);
+    info = new SharedInfo(() -> ServerInfo.of(calls.send(Request.get(ServerInfo.PATH))));
   }
 
-  private ServerInfo info() {
-    ServerInfo known = info;
-    if (known == null) {
-      known = ServerInfo.of(calls.send(Request.get(ServerInfo.PATH)));
-      info = known;
-    }
-    return known;
+  private ServerInfo info(long deadline) {
+    return info.get(deadline - calls.clock().nanoTime());
   }
 
   @Override
   public String technique() {
-    return info().technique();
+    return info(calls.deadlineNanos()).technique();
   }
 
   @Override
   public Set<Guarantee> guarantees() {
-    return info().guarantees();
+    return info(calls.deadlineNanos()).guarantees();
   }
 
   @Override
   public Bounds bounds() {
-    return info().bounds();
+    return info(calls.deadlineNanos()).bounds();
   }
 
   @Override
@@ -107,7 +103,7 @@ public final class RemoteCounters implements Counters, AutoCloseable {
     @Nullable RequestId[] ids = new RequestId[adds.size()];
     for (int i = 0; i < ids.length; i++) {
       RequestId id = adds.get(i).id();
-      ids[i] = id != null ? id : info().givesIds() ? newId() : null;
+      ids[i] = id != null ? id : info(deadline).givesIds() ? newId() : null;
     }
     PendingAdds pending = new PendingAdds(adds, ids, deadline);
     queue.submit(pending);

@@ -1,6 +1,5 @@
 package dev.quipu.client;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -47,9 +46,8 @@ public record Request(
   }
 
   /** Returns a request with lines of JSON. */
-  public static Request lines(String path, Effect effect, String lines) {
-    byte[] body = lines.getBytes(StandardCharsets.UTF_8);
-    return new Request("POST", path, effect, NDJSON, body, null);
+  public static Request lines(String path, Effect effect, byte[] lines) {
+    return new Request("POST", path, effect, NDJSON, lines, null);
   }
 
   /** Returns a request without a body. */
