@@ -19,9 +19,9 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "changes",
     description = {
-      "Print the changes of a counter ordered by time: time, amount, request id,",
-      "and reason if there is one.",
+      "Print the changes of a counter ordered by time.",
       "",
+      "Each has a time, an amount, a request id, and a reason if there is one.",
       "The server must use --technique item-collection. Compacted changes are not",
       "printed: a server compacts those that are older than its --window."
     },

@@ -24,8 +24,10 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "job",
     description = {
-      "Run a command for each of the numbers 1 to N, in ranges, by any number of",
-      "workers; or print how many numbers are processed.",
+      "Run a command for each of the numbers 1 to N, in ranges.",
+      "",
+      "Any number of workers may run it. Without COMMAND, print how many numbers are",
+      "processed.",
       "",
       "In an argument of COMMAND, {} is replaced by the number. The environment has",
       "QUIPU_NUMBER and QUIPU_REQUEST_ID. After the crash of a worker, the command",

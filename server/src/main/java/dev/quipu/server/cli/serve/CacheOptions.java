@@ -62,22 +62,26 @@ final class CacheOptions {
   record Shown(DisplayCounters counters, Optional<Store> store, Runnable onClose) {}
 
   /**
-   * Opens the cache.
+   * Checks the options, before a store is opened.
    *
    * @throws IllegalArgumentException for conflicting options
    */
-  Shown open(Quipu quipu) {
+  void check() {
     boolean ofCacheFirst = unflushed != null || writeBack != null;
-    if (cache == null) {
-      if (cacheFirst || ofCacheFirst || age != null) {
-        throw new IllegalArgumentException(
-            "--cache-first, --unflushed, --write-back and --age need --cache");
-      }
-      return new Shown(quipu.part(DisplayCounters.class), Optional.empty(), () -> {});
+    if (cache == null && (cacheFirst || ofCacheFirst || age != null)) {
+      throw new IllegalArgumentException(
+          "--cache-first, --unflushed, --write-back and --age need --cache");
     }
     if (cacheFirst ? age != null : ofCacheFirst) {
       throw new IllegalArgumentException(
           "--unflushed and --write-back need --cache-first; --age conflicts with it");
+    }
+  }
+
+  /** Opens the cache. */
+  Shown open(Quipu quipu) {
+    if (cache == null) {
+      return new Shown(quipu.part(DisplayCounters.class), Optional.empty(), () -> {});
     }
     OpenedStore opened = OpenedStore.of("--cache", cache);
     try {

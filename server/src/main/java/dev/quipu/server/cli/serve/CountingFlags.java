@@ -14,7 +14,6 @@ import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Randomness;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -59,30 +58,6 @@ public final class CountingFlags {
       description = "Keep request ids for at least this time (default 24h).")
   private Duration window = Duration.ofHours(24);
 
-  @Option(
-      names = "--region",
-      paramLabel = "NAME",
-      description =
-          "Count in this region, on its own replica of a table; requires --topology. Only counters"
-              + " are supported.")
-  private @Nullable String region;
-
-  @Option(
-      names = "--topology",
-      paramLabel = "FILE",
-      description =
-          "File with all regions in JSON, identical in all of them: initial, regions with their"
-              + " stores, floor, ceiling, cells, lease, slack.")
-  private @Nullable Path topology;
-
-  /** The region to count in, and the topology. */
-  public record InRegion(String own, Topology topology) {
-    /** Opens the regions. */
-    public Topology.Opened open() {
-      return topology.open(own);
-    }
-  }
-
   Duration window() {
     return Limits.checkRetention("--window", window);
   }
@@ -105,25 +80,18 @@ public final class CountingFlags {
   }
 
   /**
-   * Returns the region of this server; empty for a single store.
+   * Checks the options that do not depend on the store, before it is opened: one that cannot be
+   * reached would hide a usage error.
    *
-   * @throws IllegalArgumentException for conflicting options, or a malformed file
+   * @throws IllegalArgumentException naming the wrong option
    */
-  public Optional<InRegion> inRegion() {
-    String own = region;
-    Path file = topology;
-    if (own == null && file == null) {
-      return Optional.empty();
+  public void check() {
+    window();
+    shardOptions();
+    if (technique != null) {
+      Techniques.named(technique);
     }
-    if (own == null || file == null) {
-      throw new IllegalArgumentException("--region and --topology must be used together");
-    }
-    if (areForOtherStores()) {
-      throw new IllegalArgumentException(
-          "--technique, its options, --shards, --floor and --ceiling conflict with --topology, which"
-              + " has the stores and bounds");
-    }
-    return Optional.of(new InRegion(own, Topology.read(file, Optional.of(window()))));
+    options.keeping(window);
   }
 
   private TechniqueSpec spec(StoreProfile profile) {

@@ -106,6 +106,8 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Mixin private CountingFlags counting = new CountingFlags();
 
+  @Mixin private RegionFlags regions = new RegionFlags();
+
   @Mixin private CacheOptions cache = new CacheOptions();
 
   @Mixin private OnlineOptions online = new OnlineOptions();
@@ -181,6 +183,12 @@ public final class ServeCommand implements Callable<Integer> {
             .at(bind, http, Target.token(tokenFile), insecure)
             .forPagesOf(Set.copyOf(origins));
     Optional<SslContext> tls = ports.tls();
+    counting.check();
+    views.options();
+    cache.check();
+    Optional.ofNullable(queue)
+        .filter(uri -> !OpenedStore.isEngine(uri))
+        .ifPresent(ServeCommand::queueUrl);
     FailurePolicy policy = FailurePolicy.start(onFailure);
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
     Thread.setDefaultUncaughtExceptionHandler(policy::onUncaught);
@@ -200,7 +208,7 @@ public final class ServeCommand implements Callable<Integer> {
   private void serve(HttpOptions options, Optional<SslContext> tls, FailurePolicy policy)
       throws IOException {
     Opened opened =
-        counting.inRegion().map(this::inRegion).orElseGet(() -> opened(open(storeUri()), policy));
+        regions.of(counting).map(this::inRegion).orElseGet(() -> opened(open(storeUri()), policy));
     Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
@@ -234,7 +242,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private Opened inRegion(CountingFlags.InRegion region) {
+  private Opened inRegion(RegionFlags.InRegion region) {
     if (data != null || store != null || queue != null) {
       throw new IllegalArgumentException(
           "--data, --store and --queue conflict with --topology, which has the stores");

@@ -11,6 +11,7 @@ import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.server.cli.serve.CountingFlags;
+import dev.quipu.server.cli.serve.RegionFlags;
 import dev.quipu.server.cli.serve.Topology;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,8 @@ import picocli.CommandLine.Parameters;
 public final class AdoptCommand extends ResultCommand {
   @Mixin private CountingFlags counting = new CountingFlags();
 
+  @Mixin private RegionFlags regions = new RegionFlags();
+
   @Parameters(
       paramLabel = "STORE-URI",
       arity = "0..1",
@@ -51,7 +54,7 @@ public final class AdoptCommand extends ResultCommand {
 
   @Override
   public Integer call() {
-    Optional<CountingFlags.InRegion> region = counting.inRegion();
+    Optional<RegionFlags.InRegion> region = regions.of(counting);
     String named = uri;
     if (region.isPresent() == (named != null)) {
       throw new IllegalArgumentException("use either STORE-URI, or --region and --topology");
@@ -70,6 +73,7 @@ public final class AdoptCommand extends ResultCommand {
               + " needs no record: a data directory has its own, and memory: does not outlive its"
               + " server");
     }
+    counting.check();
     try (OpenedStore opened = OpenedStore.of("STORE-URI", named)) {
       Store store = new Store(opened.driver(), Environment.of(command).clock());
       counting.requireWorksOn(store); // a record that no server can use would be useless

@@ -47,11 +47,11 @@ public final class RepairCommand extends ResultCommand {
 
   @Override
   public Integer call() {
-    if (counting.inRegion().isPresent() || OpenedStore.isEngine(store)) {
+    if (OpenedStore.isEngine(store)) {
       throw new IllegalArgumentException(
-          "repair supports one store other than the engine; use --store, --shards, --floor and"
-              + " --ceiling");
+          "repair supports a store other than the engine; pass bounds with each add");
     }
+    counting.check();
     try (OpenedStore opened = OpenedStore.of(store)) {
       Store read = new Store(opened.driver(), Environment.of(command).clock());
       try (RecordGuard guard = counting.guard(read)) {

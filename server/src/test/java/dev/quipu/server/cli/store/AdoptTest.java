@@ -251,6 +251,6 @@ final class AdoptTest {
     says("adopt", ExitCode.USAGE, "use either STORE-URI, or --region and --topology");
     says("adopt engine:x", ExitCode.USAGE, "needs no record");
     says("adopt memory:", ExitCode.USAGE, "needs no record");
-    says("adopt redis://127.0.0.1:1 --technique none", ExitCode.UNREACHABLE, "127.0.0.1");
+    says("adopt redis://127.0.0.1:1", ExitCode.UNREACHABLE, "127.0.0.1");
   }
 }
