@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Bounds;
+import dev.quipu.Guarantee;
 import dev.quipu.simulation.advisor.Advice;
 import dev.quipu.simulation.advisor.Advisor;
 import dev.quipu.simulation.advisor.Prices;
@@ -82,8 +83,10 @@ final class AdvisorTest {
     assertEquals("atomic-add", best(DYNAMODB, load(stock, Duration.ZERO, 1, 0.01)));
     assertEquals("marker-item", best(DYNAMODB, load(stock, day, 1, 0)));
     assertEquals("request-token", best(DYNAMODB, load(stock, Duration.ofMinutes(5), 1, 0)));
-    assertEquals("item-collection", best(DYNAMODB, load(Bounds.none(), day, 3, 0)));
-    assertEquals("none", best(DYNAMODB, load(stock, day, 3, 0)));
+    assertEquals(
+        "item-collection", best(DYNAMODB, load(Bounds.none(), Duration.ofMinutes(5), 3, 0)));
+    assertEquals("regional", best(DYNAMODB, load(Bounds.none(), day, 3, 0))); // reads cost less
+    assertEquals("regional", best(DYNAMODB, load(stock, day, 3, 0)));
     assertEquals("none", best(SMALL, load(stock, day, 1, 0)));
     Workload seats = new Workload(10, 1_000, 0, stock, day, 10, Duration.ZERO, 1, 50, 0.001, 0);
     assertEquals("token-set", best(SMALL, seats));
@@ -98,6 +101,35 @@ final class AdvisorTest {
     assertEquals("marker-item", best.spec().name());
     assertEquals(16, best.shards());
     assertTrue(best.java().contains("ShardOptions.fixed(16).within(Bounds.atLeast(0L))"));
+  }
+
+  @Test
+  void regionsThatShareAStockCountWithinTheirRights() {
+    Duration day = Duration.ofDays(1);
+    Advice.Option best = advise(DYNAMODB, load(Bounds.atLeast(0), day, 3, 0)).best().orElseThrow();
+    assertTrue(best.spec().promises(Guarantee.BOUNDED));
+    assertTrue(best.predicted().isPresent());
+    assertTrue(best.serve().contains("\"initial\": [\"r1\", \"r2\", \"r3\"]"), best.serve());
+    assertTrue(best.serve().contains("\"floor\": 0}"), best.serve());
+    assertTrue(best.serve().contains("--region r1 --topology regions.json --window 24h"));
+    Workload hot = new Workload(9_000, 1, 0, Bounds.atLeast(0), day, 10, day, 3, 0, 0.001, 0);
+    assertEquals(32, advise(DYNAMODB, hot).best().orElseThrow().shards());
+
+    Workload brief = load(Bounds.none(), Duration.ofMinutes(5), 3, 0);
+    Advice.Option likes = advise(DYNAMODB, brief).best().orElseThrow();
+    assertTrue(likes.serve().contains("\"technique\": \"regional-collection\""), likes.serve());
+    for (Workload none :
+        List.of(
+            load(Bounds.atLeast(1), day, 3, 0), // the sum of the rights would not be the bound
+            load(Bounds.atLeast(0), day, 17, 0))) {
+      assertEquals("none", best(DYNAMODB, none));
+      advise(DYNAMODB, none).options().forEach(option -> assertFalse(option.against().isEmpty()));
+    }
+    assertEquals("none", best(SMALL, load(Bounds.atLeast(0), day, 3, 0)));
+    StoreProfile engine =
+        new StoreProfile(
+            "engine", EnumSet.allOf(Capability.class), Atomicity.STORE, 100, 380 << 10);
+    assertEquals("none", best(engine, load(Bounds.none(), day, 3, 0)));
   }
 
   @Test
@@ -132,11 +164,18 @@ final class AdvisorTest {
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringBuilder methods = new StringBuilder();
     int number = 0;
+    int regional = 0;
     for (Bounds bounds : List.of(Bounds.none(), Bounds.atMost(9), Bounds.between(-1, 9))) {
       Workload hot =
           new Workload(2_000, 1, 0, bounds, Duration.ofHours(2), 9, Duration.ZERO, 1, 9, 0.001, 0);
       for (Advice.Option option : advise(DYNAMODB, hot).options()) {
         methods.append("void m%d() {%n%s}%n".formatted(number++, option.java()));
+      }
+      Workload regions = new Workload(9, 1, 0, bounds, Duration.ZERO, 9, Duration.ZERO, 3, 9, 0, 1);
+      for (Advice.Option option : advise(DYNAMODB, regions).options()) {
+        if (option.isFit()) {
+          methods.append("void r%d() {%n%s}%n".formatted(regional++, option.java()));
+        }
       }
     }
     Path source = directory.resolve("Pasted.java");
@@ -146,12 +185,16 @@ final class AdvisorTest {
         import dev.quipu.*;
         import dev.quipu.backend.*;
         import dev.quipu.hits.*;
+        import dev.quipu.region.*;
         import dev.quipu.shard.*;
         import dev.quipu.store.*;
         import dev.quipu.technique.*;
         import java.time.Duration;
+        import java.util.Optional;
         abstract class Pasted {
           StoreDriver driver;
+          Regions regions;
+          RegionLeases leases;
           String name;
           String request;
           long amount;

@@ -16,6 +16,7 @@ import dev.quipu.record.RecordGuard;
 import dev.quipu.record.StoreRecord;
 import dev.quipu.region.RegionLeases;
 import dev.quipu.region.RegionOptions;
+import dev.quipu.region.RegionalCollection;
 import dev.quipu.region.RegionalCounters;
 import dev.quipu.region.Regions;
 import dev.quipu.sequence.RangeJobs;
@@ -103,6 +104,17 @@ public final class Backends {
    */
   public static Quipu inRegions(Regions regions, RegionOptions options, RegionLeases leases) {
     Counters counters = new RegionalCounters(regions, options, leases);
+    return Quipu.on(new OneRegion(counters, regions.here()));
+  }
+
+  /**
+   * Opens counters in one of several regions, which store each change as an item: any id in any
+   * region, and no bounds. Other services are rejected. The caller closes the replicas.
+   *
+   * @param window how long changes stay, at least, before they are merged; empty to merge none
+   */
+  public static Quipu collectionInRegions(Regions regions, Optional<Duration> window) {
+    Counters counters = new RegionalCollection(regions, Randomness.secure(), window);
     return Quipu.on(new OneRegion(counters, regions.here()));
   }
 

@@ -360,7 +360,7 @@ public final class RecordGuard implements AutoCloseable {
     store
         .get(StoreRecord.KEY)
         .flatMap(found -> found.text("technique"))
-        .filter(StoreRecord.REGIONAL::equals)
+        .filter(StoreRecord::isRegional)
         .ifPresent(technique -> {
           throw new IllegalArgumentException(
               "according to its record, the store is the replica of one of several regions, where"

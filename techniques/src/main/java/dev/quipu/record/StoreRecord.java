@@ -46,8 +46,11 @@ public record StoreRecord(
   /** The number of shards changes while processes run. */
   public static final int GROWING = 0;
 
-  /** The technique over several regions. */
-  static final String REGIONAL = "regional";
+  /** The technique over several regions that share bounds. */
+  public static final String REGIONAL = "regional";
+
+  /** The technique over several regions that store each change as an item. */
+  public static final String REGIONAL_COLLECTION = "regional-collection";
 
   /** The item. */
   public static final Key KEY = new Key("store-record", "record");
@@ -97,6 +100,16 @@ public record StoreRecord(
   /** Returns the record of counters over several regions. */
   public static StoreRecord inRegions(List<String> initial, RegionOptions options) {
     return new StoreRecord(REGIONAL, options.keep(), GROWING, options.bounds(), initial, Map.of());
+  }
+
+  /** Returns the record of an item collection over regions. */
+  public static StoreRecord collectionInRegions(List<String> initial, Optional<Duration> keep) {
+    return new StoreRecord(REGIONAL_COLLECTION, keep, 1, Bounds.none(), initial, Map.of());
+  }
+
+  /** Returns whether a technique counts in one of several regions. */
+  static boolean isRegional(String technique) {
+    return technique.equals(REGIONAL) || technique.equals(REGIONAL_COLLECTION);
   }
 
   /** Returns this record, divided into shards. */
@@ -166,7 +179,7 @@ public record StoreRecord(
 
   /** Returns the options that match a record, as shown in a message. */
   static String options(Item found) {
-    if (text(found, "technique").equals(REGIONAL)) {
+    if (isRegional(text(found, "technique"))) {
       return ""; // its topology has them
     }
     StringBuilder options = new StringBuilder(" (");

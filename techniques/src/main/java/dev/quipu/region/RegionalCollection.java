@@ -104,12 +104,16 @@ public final class RegionalCollection implements Technique {
   public static final TechniqueSpec SPEC =
       ItemCollection.SPEC.promising(Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT));
 
+  private static final TechniqueSpec MERGED =
+      SPEC.promising(Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT_WITHIN_WINDOW));
+
   private static final int FOLDED_MAX = 500;
   private static final Duration LEASE = Duration.ofMinutes(1);
 
   private final Regions regions;
   private final SortedMap<String, ItemCollection> collections = new TreeMap<>();
   private final Locks locks;
+  private final Optional<Duration> window;
 
   /** Creates the technique; merging is done by {@link #merge}. */
   public RegionalCollection(Regions regions) {
@@ -118,7 +122,18 @@ public final class RegionalCollection implements Technique {
 
   /** Creates the technique with the given source of randomness. */
   public RegionalCollection(Regions regions, RandomGenerator random) {
+    this(regions, random, Optional.empty());
+  }
+
+  /**
+   * Creates the technique.
+   *
+   * @param window how long changes stay, at least, before {@link Merges} merges them; empty to
+   *     merge none
+   */
+  public RegionalCollection(Regions regions, RandomGenerator random, Optional<Duration> window) {
     this.regions = regions;
+    this.window = window;
     for (String region : regions.names()) {
       collections.put(region, new ItemCollection(regions.replica(region), random));
     }
@@ -139,7 +154,15 @@ public final class RegionalCollection implements Technique {
 
   @Override
   public TechniqueSpec spec() {
-    return SPEC;
+    return window.isEmpty() ? SPEC : MERGED;
+  }
+
+  Regions regions() {
+    return regions;
+  }
+
+  Optional<Duration> window() {
+    return window;
   }
 
   /**
@@ -276,6 +299,19 @@ public final class RegionalCollection implements Technique {
     }
   }
 
+  /** Returns whether the local replica has changes to merge, or a merge that is not complete. */
+  boolean isDue(String counter, Duration age) {
+    Optional<CollectionRows> seen = look(regions.own(), counter);
+    long until = regions.here().clock().epochMillis() - age.toMillis();
+    return seen.isEmpty()
+        || !seen.get().folded().isEmpty()
+        || seen.get().changes().values().stream().anyMatch(change -> isOld(change, until));
+  }
+
+  private static boolean isOld(Item change, long until) {
+    return change.number(ItemCollection.AT) <= until && !ItemCollection.isCancellation(change);
+  }
+
   private int merge(String counter, Duration window, long fence) {
     for (String region : regions.names()) {
       if (!ask(region, store -> fence(store, CollectionRows.sumKey(counter, region), fence))) {
@@ -389,9 +425,7 @@ public final class RegionalCollection implements Technique {
           all.values().stream()
               .map(seen -> seen.changes().get(each.getKey()))
               .allMatch(other -> other != null && other.number(Markers.ADDED) == added);
-      boolean isOld =
-          change.number(ItemCollection.AT) <= until && !ItemCollection.isCancellation(change);
-      if (isOld && isEverywhere && folded.size() < FOLDED_MAX) {
+      if (isOld(change, until) && isEverywhere && folded.size() < FOLDED_MAX) {
         folded.add(each.getKey());
         sum = sum.add(BigInteger.valueOf(added));
       }

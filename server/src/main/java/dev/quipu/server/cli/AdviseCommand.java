@@ -1,8 +1,10 @@
 package dev.quipu.server.cli;
 
 import dev.quipu.Bounds;
+import dev.quipu.Guarantee;
 import dev.quipu.engine.Engine;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.region.RegionalCounters;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.simulation.advisor.Advice;
@@ -26,6 +28,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.OptionSpec;
@@ -44,6 +47,7 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  quipu advise --store dynamodb --rate 2000 --keys 1 --floor 0 --retry-window 24h",
+      "  quipu advise --store dynamodb --regions 3 --floor 0 --retry-window 24h",
       "  quipu advise --ask"
     })
 final class AdviseCommand extends ResultCommand {
@@ -226,16 +230,33 @@ final class AdviseCommand extends ResultCommand {
     }
   }
 
-  private static String text(Advice advice, Prices prices) {
+  private static String guarantees(Advice.Option option) {
+    return option.spec().guarantees().stream()
+        .sorted()
+        .map(Guarantee::sentence)
+        .collect(Collectors.joining("; "));
+  }
+
+  private String text(Advice advice, Prices prices) {
     StringBuilder text = new StringBuilder();
     if (advice.best().isPresent()) {
       Advice.Option best = advice.best().get();
       text.append("Use %s%s.%n".formatted(best.spec().name(), divided(best)));
       text.append("  %s%n".formatted(best.spec().summary()));
-      text.append("  After a lost reply: %s.%n%n".formatted(best.spec().afterLostReply()));
+      text.append("  After a lost reply: %s.%n".formatted(best.spec().afterLostReply()));
+      text.append("  Guarantees: %s.%n%n".formatted(guarantees(best)));
       best.java().lines().forEach(line -> text.append("  %s%n".formatted(line)));
+      if (!best.serve().isEmpty()) {
+        text.append("%n".formatted());
+        best.serve().lines().forEach(line -> text.append("  %s%n".formatted(line)));
+      }
     } else {
       text.append("No technique meets all requirements on this store.%n".formatted());
+      if (regions > 1) {
+        text.append(
+            "If one region writes, and the others read its replica, any technique works: use"
+                + " --regions 1.%n".formatted());
+      }
     }
     text.append(
         "%nSimulated under this workload (prices as of %s, in US dollars):%n"
@@ -248,7 +269,11 @@ final class AdviseCommand extends ResultCommand {
   }
 
   private static String divided(Advice.Option option) {
-    return option.shards() == 1 ? "" : " over %d shards".formatted(option.shards());
+    if (option.shards() == 1) {
+      return "";
+    }
+    boolean isRegional = option.spec().name().equals(RegionalCounters.SPEC.name());
+    return (isRegional ? " over %d cells" : " over %d shards").formatted(option.shards());
   }
 
   private static String line(Advice.Option option) {
@@ -294,7 +319,12 @@ final class AdviseCommand extends ResultCommand {
       option
           .dollarsPerMonth()
           .ifPresent(dollars -> members.put("dollarsPerMonth", Math.round(dollars * 100) / 100.0));
+      members.put(
+          "guarantees", option.spec().guarantees().stream().sorted().map(Enum::name).toList());
       members.put("java", option.java());
+      if (!option.serve().isEmpty()) {
+        members.put("serve", option.serve());
+      }
       options.add(members);
     }
     Map<String, Object> members = new LinkedHashMap<>();

@@ -76,6 +76,9 @@ final class RegionsCommand extends ResultCommand {
   @Override
   public Integer call() {
     Topology all = Topology.read(topology, Optional.of(Limits.checkRetention("--window", window)));
+    if (retired != null || accepted != null) {
+      all.requireRights(retired != null ? "--retire" : "--accept-loss");
+    }
     Topology.Opened opened = all.open(region);
     try {
       String lost = retired;

@@ -16,13 +16,14 @@ public record Advice(Optional<Option> best, List<Option> options) {
   /**
    * One technique under the workload.
    *
-   * @param shards number of items that each counter must be divided into
+   * @param shards number of items that each counter must be divided into, in each region
    * @param against reasons why it is unsuitable; empty if it is suitable
    * @param predicted the result of simulating it; empty if the store cannot run it
    * @param dollarsPerMonth empty for a store without a price per call
    * @param workPerAdd load of an add and its share of the reads on the store, in write units: the
    *     measure where no price is known
    * @param java Java code that opens it
+   * @param serve how it is served in several regions; empty for one region
    */
   public record Option(
       TechniqueSpec spec,
@@ -31,7 +32,8 @@ public record Advice(Optional<Option> best, List<Option> options) {
       Optional<DrillReport> predicted,
       OptionalDouble dollarsPerMonth,
       double workPerAdd,
-      String java) {
+      String java,
+      String serve) {
     /** Returns whether the technique is suitable. */
     public boolean isFit() {
       return against.isEmpty();

@@ -64,7 +64,10 @@ public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
   public Advice advise(Workload load) {
     List<Advice.Option> options = new ArrayList<>();
     for (TechniqueSpec spec : Techniques.ALL) {
-      options.add(option(spec, load));
+      options.add(option(load.regions() > 1 ? RegionalAdvice.of(spec) : spec, load));
+    }
+    if (load.regions() > 1) {
+      options.add(option(RegionalAdvice.COUNTERS, load));
     }
     options.sort(
         Comparator.comparing((Advice.Option option) -> !option.isFit())
@@ -84,7 +87,8 @@ public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
           Optional.empty(),
           OptionalDouble.empty(),
           Double.MAX_VALUE,
-          java(spec, 1, load));
+          java(spec, 1, load),
+          serve(spec, 1, load));
     }
     int shards = shards(spec, load);
     if (shards > ShardOptions.SHARDS_MAX) {
@@ -108,7 +112,20 @@ public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
         prices.month(profile.name(), use.writeUnits, use.readUnits, use.keptBytes);
     double work = (use.writeUnits + use.readUnits * READ_WORK) / load.addsPerSecond();
     return new Advice.Option(
-        spec, divided, against, Optional.of(report), dollars, work, java(spec, divided, load));
+        spec,
+        divided,
+        against,
+        Optional.of(report),
+        dollars,
+        work,
+        java(spec, divided, load),
+        serve(spec, divided, load));
+  }
+
+  private String serve(TechniqueSpec spec, int cells, Workload load) {
+    boolean isSuitable =
+        load.regions() > 1 && RegionalAdvice.against(spec, profile.name(), load).isEmpty();
+    return isSuitable ? RegionalAdvice.serve(spec, cells, load) : "";
   }
 
   private List<String> against(TechniqueSpec spec, Workload load) {
@@ -134,8 +151,8 @@ public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
     if (isSlots && (load.addsPerCounter() == 0 || load.addsPerCounter() > TokenSet.SLOTS_MAX)) {
       against.add("accepts at most %d adds per counter".formatted(TokenSet.SLOTS_MAX));
     }
-    if (load.regions() > 1 && !isItemCollection(spec)) {
-      against.add("loses adds when several regions write to one item");
+    if (load.regions() > 1) {
+      against.addAll(RegionalAdvice.against(spec, profile.name(), load));
     }
     return against;
   }
@@ -162,7 +179,8 @@ public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
    * stated.
    */
   private int shards(TechniqueSpec spec, Workload load) {
-    double needed = load.hottest() / (addsPerItemSecond(spec) * ROOM);
+    double here = load.hottest() / (RegionalAdvice.isCounters(spec) ? load.regions() : 1);
+    double needed = here / (addsPerItemSecond(spec) * ROOM);
     int shards = 1;
     while (shards < needed && shards <= ShardOptions.SHARDS_MAX) {
       shards *= 2;
@@ -200,7 +218,11 @@ public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
     List<Fault> faults = List.of(Fault.THROTTLED, Fault.LOST_REQUEST, Fault.LOST_REPLY);
     DrillOptions all = options.failing(load.faultRate(), fails ? faults : List.of());
     StoreDriver memory = new LimitedDriver(new MemoryDriver(), capabilities());
-    return Drill.predict(memory, Simulation.Factory.of(spec, shards), all);
+    Simulation.Factory factory =
+        RegionalAdvice.isCounters(spec)
+            ? RegionalAdvice.factory(shards)
+            : Simulation.Factory.of(spec, shards);
+    return Drill.predict(memory, factory, all);
   }
 
   private Set<Capability> capabilities() {
@@ -231,7 +253,9 @@ public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
       reads = everySecond == 0 ? reads : Math.min(reads, load.keys() / everySecond);
       unitsPerRead = 2 + Math.max(1, kept / load.keys() * ITEM_BYTES / 4096);
     }
-    return new Use(writes, readsOfAdds + reads * unitsPerRead, kept * ITEM_BYTES);
+    int copies = load.regions(); // a write is repeated in each region, and a read asks all of them
+    return new Use(
+        writes * copies, readsOfAdds + reads * unitsPerRead * copies, kept * ITEM_BYTES * copies);
   }
 
   /**
@@ -241,7 +265,10 @@ public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
     return isTokens(spec) ? DAY_SECONDS : Math.max(60, load.retryWindow().toSeconds());
   }
 
-  private static String java(TechniqueSpec spec, int shards, Workload load) {
+  private String java(TechniqueSpec spec, int shards, Workload load) {
+    if (load.regions() > 1 && RegionalAdvice.against(spec, profile.name(), load).isEmpty()) {
+      return RegionalAdvice.java(spec, shards, load, bounds(load.bounds()));
+    }
     Duration keep = load.retryWindow();
     String arguments = "store";
     if (spec.name().equals("marker-item") && !keep.isZero()) {
@@ -277,6 +304,7 @@ public record Advisor(StoreProfile profile, Duration latency, Prices prices) {
       case "token-set" -> "new TokenSet";
       case "hit-log" -> "new HitLog";
       case "version-tree" -> "new VersionTree";
+      case "regional" -> "Backends.inRegions"; // where its regions or bounds are not supported
       default -> throw new IllegalArgumentException("no class for " + spec.name());
     };
   }

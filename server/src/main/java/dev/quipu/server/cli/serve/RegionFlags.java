@@ -20,7 +20,7 @@ public final class RegionFlags {
       paramLabel = "FILE",
       description =
           "File with all regions in JSON, identical in all of them: initial, regions with their"
-              + " stores, floor, ceiling, cells, lease, slack.")
+              + " stores, technique, floor, ceiling, cells, lease, slack.")
   private @Nullable Path topology;
 
   /** The region to count in, and the topology. */

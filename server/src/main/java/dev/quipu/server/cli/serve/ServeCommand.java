@@ -20,6 +20,8 @@ import dev.quipu.layer.Sweeper;
 import dev.quipu.presence.Presence;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.region.LeaseKeeper;
+import dev.quipu.region.Merges;
+import dev.quipu.region.RegionalCollection;
 import dev.quipu.server.cli.access.Environment;
 import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.access.Target;
@@ -254,13 +256,16 @@ public final class ServeCommand implements Callable<Integer> {
       CountingFlags.require(opened.guard().compare());
       StoreWatch watch = new StoreWatch(opened.regions().here());
       closing.addFirst(watch::close);
+      Quipu quipu = region.topology().quipu(opened);
       Runnable begin =
           () -> {
             opened.requireRecord();
             closing.addFirst(new Sweeper(opened.regions().here())::close);
-            closing.addFirst(new LeaseKeeper(opened.leases())::close);
+            closing.addFirst(
+                quipu.counters() instanceof RegionalCollection changes
+                    ? new Merges(changes)::close
+                    : new LeaseKeeper(opened.leases())::close);
           };
-      Quipu quipu = opened.quipu(region.topology().options());
       return new Opened(
           Services.of(quipu, opened.name()),
           () -> opened.guard().impediment().or(watch::impediment),

@@ -32,6 +32,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -42,14 +44,19 @@ import tools.jackson.databind.json.JsonMapper;
  * @param initial the regions that initially share the bounds
  * @param stores the URI of the replica of each region
  * @param terms the terms of the leases
+ * @param technique {@link StoreRecord#REGIONAL} or {@link StoreRecord#REGIONAL_COLLECTION}
  */
 public record Topology(
     List<String> initial,
     Map<String, String> stores,
     RegionOptions options,
-    RegionLeases.Terms terms) {
+    RegionLeases.Terms terms,
+    String technique) {
+  private static final Set<String> FIELDS_OF_RIGHTS =
+      Set.of("floor", "ceiling", "cells", "lease", "slack", "beat");
   private static final Set<String> FIELDS =
-      Set.of("initial", "regions", "floor", "ceiling", "cells", "lease", "slack", "beat");
+      Stream.concat(Stream.of("initial", "regions", "technique"), FIELDS_OF_RIGHTS.stream())
+          .collect(Collectors.toUnmodifiableSet());
   private static final RetryPolicy OTHERS =
       new RetryPolicy(2, Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofSeconds(1));
 
@@ -81,10 +88,6 @@ public record Topology(
     public void requireRecord() {
       CountingFlags.require(guard.check());
       guard.start();
-    }
-
-    Quipu quipu(RegionOptions options) {
-      return Backends.inRegions(regions, options, leases);
     }
   }
 
@@ -143,7 +146,59 @@ public record Topology(
         new RegionLeases.Terms(
             time(node, "lease", usual.lease()), time(node, "slack", usual.slack()));
     terms = new RegionLeases.Terms(terms.lease(), terms.slack(), time(node, "beat", terms.beat()));
-    return new Topology(initial, stores, options, terms);
+    return new Topology(initial, stores, options, terms, technique(node));
+  }
+
+  private static String technique(JsonNode node) {
+    JsonNode value = node.get("technique");
+    String technique = value == null ? StoreRecord.REGIONAL : text("technique", value);
+    if (technique.equals(StoreRecord.REGIONAL)) {
+      return technique;
+    }
+    if (!technique.equals(StoreRecord.REGIONAL_COLLECTION)) {
+      throw new IllegalArgumentException(
+          "field technique is '%s'; it must be %s or %s"
+              .formatted(technique, StoreRecord.REGIONAL, StoreRecord.REGIONAL_COLLECTION));
+    }
+    for (String field : node.propertyNames()) {
+      if (FIELDS_OF_RIGHTS.contains(field)) {
+        throw new IllegalArgumentException(
+            "technique %s has neither bounds nor leases; remove field %s, or use technique %s"
+                .formatted(technique, field, StoreRecord.REGIONAL));
+      }
+    }
+    return technique;
+  }
+
+  boolean isCollection() {
+    return technique.equals(StoreRecord.REGIONAL_COLLECTION);
+  }
+
+  /**
+   * Checks that a command applies to the technique.
+   *
+   * @throws IllegalArgumentException if regions hold no rights
+   */
+  public void requireRights(String command) {
+    if (isCollection()) {
+      throw new IllegalArgumentException(
+          "%s needs technique %s: with %s, regions hold no rights; merging waits for a region that"
+                  .formatted(command, StoreRecord.REGIONAL, technique)
+              + " does not respond");
+    }
+  }
+
+  /** Returns the counters of opened regions. */
+  Quipu quipu(Opened opened) {
+    return isCollection()
+        ? Backends.collectionInRegions(opened.regions, options.keep())
+        : Backends.inRegions(opened.regions, options, opened.leases);
+  }
+
+  private StoreRecord record() {
+    return isCollection()
+        ? StoreRecord.collectionInRegions(initial, options.keep())
+        : StoreRecord.inRegions(initial, options);
   }
 
   private static String text(String field, JsonNode value) {
@@ -188,7 +243,7 @@ public record Topology(
       Map<String, Store> others = new TreeMap<>();
       drivers.forEach((name, driver) -> others.put(name, store(driver, name.equals(own))));
       Store here = Objects.requireNonNull(others.remove(own));
-      StoreRecord record = StoreRecord.inRegions(initial, options);
+      StoreRecord record = record();
       RecordGuard guard = new RecordGuard(here, others, record, adopt(own));
       Map<String, Store> replicas = new TreeMap<>();
       drivers.forEach(

@@ -62,6 +62,9 @@ final class TopologyTest {
         "{STORES, 'cells': 0} | cells is 0; it must be from 1 to 64",
         "{STORES, 'lease': 'soon'} | 'soon' is not a duration",
         "{STORES, 'lease': '10s'} | more than twice",
+        "{STORES, 'technique': 'marker-item'} | it must be regional or regional-collection",
+        "{STORES, 'technique': 'regional-collection', 'floor': 0} | remove field floor",
+        "{STORES, 'technique': 'regional-collection', 'lease': '2h'} | remove field lease",
         "{'initial': ['eu'], 'regions': {'eu': 7}} | field regions.eu is not a string",
       },
       quoteCharacter = '`')
