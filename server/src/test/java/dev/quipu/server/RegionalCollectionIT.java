@@ -78,12 +78,12 @@ final class RegionalCollectionIT {
       Optional<DynamoDbServer> store = DynamoDbServer.start();
       assumeTrue(store.isPresent(), "no DynamoDB Local: build with -Pdynamodb-local");
       stores.add(store.get());
-      closing.push(store.get()::close);
+      closing.push(store.get());
       replicas.add(new DynamoDbReplica(store.get().endpoint(), store.get().endpoint(), TABLE));
-      closing.push(replicas.getLast()::close);
+      closing.push(replicas.getLast());
       StoreDriver driver = StoreProvider.open(uri(store.get()));
       drivers.add(driver);
-      closing.push(driver::close);
+      closing.push(driver);
     }
     GlobalTable<Map<String, AttributeValue>, Map<String, AttributeValue>> table =
         new GlobalTable<>(replicas, Clock.system(), Randomness.seeded(1), Duration.ofMillis(200));
@@ -98,7 +98,7 @@ final class RegionalCollectionIT {
     return table;
   }
 
-  private HttpResponse<String> send(int region, HttpRequest.Builder request) throws Exception {
+  private HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
     return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
@@ -109,7 +109,6 @@ final class RegionalCollectionIT {
 
   private HttpResponse<String> add(int region, String body, String id) throws Exception {
     return send(
-        region,
         request(region, LIKES + "/add")
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", id)
@@ -117,7 +116,7 @@ final class RegionalCollectionIT {
   }
 
   private JsonNode read(int region) throws Exception {
-    HttpResponse<String> reply = send(region, request(region, LIKES));
+    HttpResponse<String> reply = send(request(region, LIKES));
     assertEquals(200, reply.statusCode(), reply.body());
     return JsonMapper.shared().readTree(reply.body());
   }
@@ -153,7 +152,7 @@ final class RegionalCollectionIT {
     isExactly(total);
 
     assertEquals(501, add(0, "{\"delta\":1,\"floor\":0}", "bounded").statusCode());
-    assertEquals(501, send(0, request(0, "/v1/sequences/invoices")).statusCode());
+    assertEquals(501, send(request(0, "/v1/sequences/invoices")).statusCode());
 
     int expected = total;
     Progress.await(
