@@ -1,6 +1,7 @@
 package dev.quipu.server.cli.serve;
 
 import dev.quipu.layer.Store;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.OnlineSessions;
@@ -9,6 +10,7 @@ import dev.quipu.presence.SessionTokens;
 import dev.quipu.presence.Window;
 import dev.quipu.sketches.OnlineApproximate;
 import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -59,6 +61,17 @@ final class OnlineOptions {
           "With ring: sessions may keep the time of their last counted hit, signed with the key in"
               + " this file, of 32 bytes or more (or env QUIPU_SESSION_KEY).")
   private @Nullable Path keyFile;
+
+  /**
+   * Checks the options of a variant that is given, before the store is opened.
+   *
+   * @throws IllegalArgumentException as {@link #on}
+   */
+  void check() {
+    if (variant != null) {
+      on(new Store(new MemoryDriver(), Clock.system())); // supports all variants
+    }
+  }
 
   /**
    * Returns the selected variant on this store.

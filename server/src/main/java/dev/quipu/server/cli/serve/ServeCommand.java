@@ -188,6 +188,7 @@ public final class ServeCommand implements Callable<Integer> {
     counting.check();
     views.options();
     cache.check();
+    online.check();
     Optional.ofNullable(queue)
         .filter(uri -> !OpenedStore.isEngine(uri))
         .ifPresent(ServeCommand::queueUrl);

@@ -46,6 +46,8 @@ final class UnreachableStoreTest {
         "serve --store STORE --also week         | --also is 'week'",
         "serve --store STORE --keep 0s           | keep is 0s",
         "serve --store STORE --age 2s            | need --cache",
+        "serve --store STORE --online ring --online-window 0s | window is 0s",
+        "serve --store STORE --online exact --session-key-file k | needs --online ring",
         "serve --store STORE --queue http://a|b  | --queue",
         "ingest sqs --queue http://127.0.0.1:1/q --store STORE --identity x | identity 'x'",
         "adopt STORE --technique x               | technique",
