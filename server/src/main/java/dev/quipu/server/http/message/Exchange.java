@@ -141,7 +141,12 @@ public record Exchange(
 
   /** Parses the body as a JSON object with no other fields than these, and no query parameters. */
   public JsonBody json(Set<String> fields) {
-    allowParameters(Set.of());
+    return json(fields, Set.of());
+  }
+
+  /** Parses the body in the same way, on a route that has query parameters as well. */
+  public JsonBody json(Set<String> fields, Set<String> parameters) {
+    allowParameters(parameters);
     requireType("application/json");
     return JsonBody.parse("body", text(body), fields);
   }

@@ -114,7 +114,7 @@ record HitLogRoutes(CounterRoutes counters) {
 
   /** PUT /v1/hits/{name}: changes the amount of a hit. */
   HttpReply set(Exchange exchange) {
-    long amount = exchange.json(Set.of("amount")).number("amount");
+    long amount = exchange.json(Set.of("amount"), Set.of("hit")).number("amount");
     Hit hit = edit(exchange, amount);
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", exchange.variable());
