@@ -20,7 +20,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -35,6 +37,8 @@ final class ClientsIT {
   private static final String LONG = "3600000"; // ms, for calls that succeed
   private static final String SHORT = "1500"; // ms, for calls that do not
   private static final String NO_TOKEN = "-";
+  private static final Map<String, String> HTML = Map.of("Content-Type", "text/html");
+  private static final Gateway.Reply BAD_GATEWAY = Gateway.Reply.of(502, HTML, "<h1>Bad Gateway");
 
   /** 300 calls, of which 30 are batches of ten adds, and 16 concurrently. */
   private static final List<String> MANY = List.of("many", "likes", "300", "16");
@@ -284,6 +288,67 @@ final class ClientsIT {
     }
     List<String> lines = run(language, url(port), SHORT, "add", "likes", "1", "a-1");
     assertTrue(lines.getLast().startsWith("not-applied unreachable - | "), lines.toString());
+  }
+
+  /** Runs an add through a gateway that answers the first requests itself. */
+  private List<String> throughGateway(
+      Language language, String millis, String delta, List<Gateway.Reply> first, List<Long> nanos)
+      throws Exception {
+    try (QuipuProcess server = serve(0);
+        Gateway gateway = new Gateway(server.uri(), first)) {
+      List<String> lines = run(language, gateway.url(), millis, "add", "seats", delta, "order-3");
+      assertEquals(Set.of("\"order-3\""), Set.copyOf(gateway.ids()));
+      nanos.addAll(gateway.nanos());
+      return lines;
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Language.class)
+  void temporaryErrorsOfAGatewayAreRepeatedUnderTheSameId(Language language) throws Exception {
+    Map<String, String> after = Map.of("Content-Type", "text/plain", "Retry-After", "1");
+    List<Gateway.Reply> first =
+        List.of(
+            BAD_GATEWAY,
+            Gateway.Reply.of(429, after, "slower"),
+            Gateway.Reply.of(503, Map.of(), ""),
+            Gateway.Reply.of(200, Map.of(), "{\"added\":\"1\""));
+    List<Long> nanos = new ArrayList<>();
+    assertEquals(List.of("applied 1 1 false"), throughGateway(language, LONG, "1", first, nanos));
+    assertEquals(first.size() + 1, nanos.size());
+    assertTrue(nanos.get(2) - nanos.get(1) >= Duration.ofSeconds(1).toNanos(), nanos.toString());
+  }
+
+  /** The attempt that the gateway lost may still be within bounds when it arrives. */
+  @ParameterizedTest
+  @EnumSource(Language.class)
+  void aRejectionAfterALostAttemptIsUnknown(Language language) throws Exception {
+    List<String> lines =
+        throughGateway(language, LONG, "-1", List.of(BAD_GATEWAY), new ArrayList<>());
+    assertTrue(lines.getLast().startsWith("unknown http-502 order-3 | "), lines.toString());
+  }
+
+  @ParameterizedTest
+  @EnumSource(Language.class)
+  void aRedirectIsNotFollowed(Language language) throws Exception {
+    Gateway.Reply redirect =
+        Gateway.Reply.of(307, Map.of("Location", "http://127.0.0.1:1/elsewhere"), "");
+    List<Long> nanos = new ArrayList<>();
+    List<String> lines = throughGateway(language, LONG, "1", List.of(redirect), nanos);
+    assertTrue(lines.getLast().startsWith("not-applied http-307 - | "), lines.toString());
+    assertEquals(1, nanos.size());
+  }
+
+  @ParameterizedTest
+  @EnumSource(Language.class)
+  void aResponseAboveTheLimitIsNotRead(Language language) throws Exception {
+    List<Gateway.Reply> replies =
+        List.of(
+            Gateway.Reply.of(200, Map.of(), " ".repeat((16 << 20) + 1)),
+            Gateway.Reply.of(400, Map.of(), ""));
+    List<String> lines = throughGateway(language, LONG, "1", replies, new ArrayList<>());
+    assertTrue(lines.getLast().startsWith("unknown unreachable order-3 | "), lines.toString());
+    assertTrue(lines.getLast().contains("longer than 16777216 bytes"), lines.toString());
   }
 
   @ParameterizedTest

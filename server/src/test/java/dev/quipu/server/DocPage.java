@@ -18,6 +18,7 @@ import java.util.regex.Pattern;
 record DocPage(String name, List<String> needs, List<Command> commands, List<String> notRun) {
   private static final Pattern NEEDS = Pattern.compile("<!-- needs: (.+) -->");
   private static final Pattern NOT_RUN = Pattern.compile("<!-- not run: (.+) -->");
+  private static final Pattern FILE = Pattern.compile("<!-- file: (\\S+) -->");
   private static final Pattern FENCE = Pattern.compile("```(sh|bash|shell|console)");
   private static final Pattern INLINE = Pattern.compile("(.*?\\S) {2,}# (.*)");
   private static final Pattern EXIT = Pattern.compile("# exit (\\d+)");
@@ -83,7 +84,8 @@ record DocPage(String name, List<String> needs, List<Command> commands, List<Str
       if (needs.matches()) {
         page.needs.addAll(List.of(needs.group(1).split(", ", -1)));
       }
-      if (!FENCE.matcher(lines.get(i)).matches()) {
+      Matcher named = FILE.matcher(i == 0 ? "" : lines.get(i - 1));
+      if (!named.matches() && !FENCE.matcher(lines.get(i)).matches()) {
         continue;
       }
       Matcher reason = NOT_RUN.matcher(i == 0 ? "" : lines.get(i - 1));
@@ -91,7 +93,11 @@ record DocPage(String name, List<String> needs, List<Command> commands, List<Str
       while (!lines.get(end).equals("```")) {
         end++;
       }
-      if (reason.matches()) {
+      if (named.matches()) {
+        String text = String.join("\n", lines.subList(i + 1, end));
+        String write = "cat > %s <<'END OF FILE'%n%s%nEND OF FILE".formatted(named.group(1), text);
+        page.commands.add(new Command(i + 1, write, List.of(), 0));
+      } else if (reason.matches()) {
         page.notRun.add(page.name + ":" + (i + 1) + ": " + reason.group(1));
       } else {
         page.readBlock(lines, i + 1, end);

@@ -16,15 +16,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Runs the commands of one page in a directory that holds the launcher {@code quipu}. */
+/** Runs the commands of one page in a directory that holds {@code quipu} and {@code clients}. */
 final class DocShell implements AutoCloseable {
+  private static final List<String> LINKS = List.of("quipu", "clients");
+
   private final Path directory;
   private final Map<String, Process> servers = new HashMap<>();
 
-  /** Opens a shell in an empty directory. */
+  /** Opens a shell in a directory that is otherwise empty. */
   DocShell(Path root, Path directory) throws IOException {
     this.directory = directory;
-    Files.createSymbolicLink(directory.resolve("quipu"), root.resolve("quipu"));
+    for (String link : LINKS) {
+      Files.createSymbolicLink(directory.resolve(link), root.resolve(link));
+    }
   }
 
   private ProcessBuilder shell(DocPage.Command command) {
@@ -103,6 +107,8 @@ final class DocShell implements AutoCloseable {
   @Override
   public void close() throws IOException {
     List.copyOf(servers.keySet()).forEach(this::stop);
-    Files.delete(directory.resolve("quipu")); // JUnit warns about links out of its directory
+    for (String link : LINKS) {
+      Files.delete(directory.resolve(link)); // JUnit warns about links out of its directory
+    }
   }
 }
