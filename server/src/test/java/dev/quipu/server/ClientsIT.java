@@ -38,7 +38,7 @@ final class ClientsIT {
   private static final String SHORT = "1500"; // ms, for calls that do not
   private static final String NO_TOKEN = "-";
   private static final Map<String, String> HTML = Map.of("Content-Type", "text/html");
-  private static final Gateway.Reply BAD_GATEWAY = Gateway.Reply.of(502, HTML, "<h1>Bad Gateway");
+  private static final Gateway.Reply BAD_GATEWAY = new Gateway.Reply(502, HTML, "<h1>Bad Gateway");
 
   /** 300 calls, of which 30 are batches of ten adds, and 16 concurrently. */
   private static final List<String> MANY = List.of("many", "likes", "300", "16");
@@ -310,9 +310,9 @@ final class ClientsIT {
     List<Gateway.Reply> first =
         List.of(
             BAD_GATEWAY,
-            Gateway.Reply.of(429, after, "slower"),
-            Gateway.Reply.of(503, Map.of(), ""),
-            Gateway.Reply.of(200, Map.of(), "{\"added\":\"1\""));
+            new Gateway.Reply(429, after, "slower"),
+            new Gateway.Reply(503, Map.of(), ""),
+            new Gateway.Reply(200, Map.of(), "{\"added\":\"1\""));
     List<Long> nanos = new ArrayList<>();
     assertEquals(List.of("applied 1 1 false"), throughGateway(language, LONG, "1", first, nanos));
     assertEquals(first.size() + 1, nanos.size());
@@ -332,7 +332,7 @@ final class ClientsIT {
   @EnumSource(Language.class)
   void aRedirectIsNotFollowed(Language language) throws Exception {
     Gateway.Reply redirect =
-        Gateway.Reply.of(307, Map.of("Location", "http://127.0.0.1:1/elsewhere"), "");
+        new Gateway.Reply(307, Map.of("Location", "http://127.0.0.1:1/elsewhere"), "");
     List<Long> nanos = new ArrayList<>();
     List<String> lines = throughGateway(language, LONG, "1", List.of(redirect), nanos);
     assertTrue(lines.getLast().startsWith("not-applied http-307 - | "), lines.toString());
@@ -344,8 +344,8 @@ final class ClientsIT {
   void aResponseAboveTheLimitIsNotRead(Language language) throws Exception {
     List<Gateway.Reply> replies =
         List.of(
-            Gateway.Reply.of(200, Map.of(), " ".repeat((16 << 20) + 1)),
-            Gateway.Reply.of(400, Map.of(), ""));
+            new Gateway.Reply(200, Map.of(), " ".repeat((16 << 20) + 1)),
+            new Gateway.Reply(400, Map.of(), ""));
     List<String> lines = throughGateway(language, LONG, "1", replies, new ArrayList<>());
     assertTrue(lines.getLast().startsWith("unknown unreachable order-3 | "), lines.toString());
     assertTrue(lines.getLast().contains("longer than 16777216 bytes"), lines.toString());

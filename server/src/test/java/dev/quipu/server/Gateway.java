@@ -25,11 +25,7 @@ final class Gateway implements AutoCloseable {
   private static final String TYPE = "Content-Type";
 
   /** A response of the gateway. */
-  record Reply(int status, Map<String, String> headers, byte[] body) {
-    static Reply of(int status, Map<String, String> headers, String body) {
-      return new Reply(status, headers, body.getBytes(StandardCharsets.UTF_8));
-    }
-  }
+  record Reply(int status, Map<String, String> headers, String body) {}
 
   private final URI server;
   private final HttpServer gateway;
@@ -68,9 +64,10 @@ final class Gateway implements AutoCloseable {
       Reply scripted = first.poll();
       Reply reply = scripted == null ? forward(exchange, body) : scripted;
       reply.headers.forEach(exchange.getResponseHeaders()::set);
-      exchange.sendResponseHeaders(reply.status, reply.body.length == 0 ? -1 : reply.body.length);
+      byte[] bytes = reply.body.getBytes(StandardCharsets.UTF_8);
+      exchange.sendResponseHeaders(reply.status, bytes.length == 0 ? -1 : bytes.length);
       try (OutputStream out = exchange.getResponseBody()) {
-        out.write(reply.body);
+        out.write(bytes);
       }
     }
   }
@@ -83,7 +80,7 @@ final class Gateway implements AutoCloseable {
             .method(exchange.getRequestMethod(), HttpRequest.BodyPublishers.ofByteArray(body))
             .build();
     try {
-      HttpResponse<byte[]> response = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
+      HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
       String type = response.headers().firstValue(TYPE).orElse("");
       return new Reply(response.statusCode(), Map.of(TYPE, type), response.body());
     } catch (InterruptedException e) {
