@@ -16,6 +16,7 @@ import tools.jackson.databind.node.MissingNode;
  *
  * @param writes whether the request may have changed something
  */
+@SuppressWarnings("ArrayRecordComponent") // not compared, and copies would cost time
 public record Reply(int status, byte[] body, boolean writes) {
   /** Returns the body as JSON; throws the failure that it reports if the status is not 200. */
   public JsonNode ok() {

@@ -12,6 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param type the media type of the body; empty without one
  * @param idempotencyKey the request id in a header, if any
  */
+@SuppressWarnings("ArrayRecordComponent") // not compared, and copies would cost time
 public record Request(
     String method,
     String path,
