@@ -2,6 +2,7 @@ package dev.quipu.client;
 
 import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -53,8 +54,8 @@ final class SharedInfo {
     try {
       return first.get(Math.max(1, nanosLeft), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
-      throw new NotAppliedException(
-          Reason.UNAVAILABLE, String.valueOf(e.getCause().getMessage()), e.getCause());
+      Throwable cause = Objects.requireNonNull(e.getCause()); // by completeExceptionally
+      throw new NotAppliedException(Reason.UNAVAILABLE, String.valueOf(cause.getMessage()), cause);
     } catch (TimeoutException e) {
       throw new NotAppliedException(
           Reason.TIMEOUT, "the server did not respond before the deadline", e);
