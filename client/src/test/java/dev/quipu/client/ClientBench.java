@@ -15,6 +15,7 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -32,6 +33,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -112,7 +114,8 @@ final class ClientBench implements AutoCloseable {
     }
     for (int round = 0; round < rounds; round++) {
       for (Map.Entry<String, Worker> way : ways.entrySet()) {
-        rates.get(way.getKey())[round] = turn(way.getKey(), way.getValue(), seconds);
+        Objects.requireNonNull(rates.get(way.getKey()))[round] =
+            turn(way.getKey(), way.getValue(), seconds);
       }
     }
     long counted = 0;
@@ -178,7 +181,7 @@ final class ClientBench implements AutoCloseable {
 
   private void bulk(int worker, long end) throws IOException {
     int each = THREADS / CONNECTIONS;
-    try (Socket socket = new Socket("127.0.0.1", server.uri().getPort())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.uri().getPort())) {
       socket.setTcpNoDelay(true);
       InputStream in = new BufferedInputStream(socket.getInputStream());
       while (System.nanoTime() < end) {
@@ -261,7 +264,7 @@ final class ClientBench implements AutoCloseable {
 
   private void resp(int worker, long end) throws IOException {
     int each = THREADS / CONNECTIONS;
-    try (Socket socket = new Socket("127.0.0.1", server.redisPort())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.redisPort())) {
       socket.setTcpNoDelay(true);
       InputStream in = new BufferedInputStream(socket.getInputStream());
       while (System.nanoTime() < end) {
@@ -313,7 +316,7 @@ final class ClientBench implements AutoCloseable {
                 LocalDate.now(ZoneOffset.UTC),
                 Runtime.getRuntime().availableProcessors(),
                 Runtime.version().feature()));
-    double[] client = rates.get(CLIENT);
+    double[] client = Objects.requireNonNull(rates.get(CLIENT));
     for (Map.Entry<String, double[]> each : rates.entrySet()) {
       double[] ratios = new double[rounds];
       for (int i = 0; i < rounds; i++) {
