@@ -90,7 +90,10 @@ public final class CounterItems {
       return Math.addExact(sum, part);
     } catch (ArithmeticException e) {
       throw new NotAppliedException(
-          Reason.INVALID, "the sum of counter %s has more than 64 bits".formatted(counter), e);
+          Reason.INVALID,
+          "the sum of counter %s has more than 64 bits; add the opposite, or edit a part of it"
+              .formatted(counter),
+          e);
     }
   }
 

@@ -122,8 +122,8 @@ final class HitsCommand implements Callable<Integer> {
         "Add a hit of the past, and correct the summary.",
         "",
         "A hit that is older than the --window of the server is added without a",
-        "request id. If its outcome is unknown, list the hits of its time before",
-        "you insert it again."
+        "request id. If its outcome is unknown, insert it again only",
+        "if the count has not changed."
       })
   static final class InsertCommand extends AccessCommand {
     @Parameters(paramLabel = "NAME", description = "The counter.")

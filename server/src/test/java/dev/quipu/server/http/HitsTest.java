@@ -259,7 +259,16 @@ final class HitsTest {
     addSeven();
     String hit = hit(10);
     for (String query :
-        List.of("limit=0", "limit=1001", "limit=x", "cursor=*", "from=now", "until=1", "page=1")) {
+        List.of(
+            "limit=0",
+            "limit=1001",
+            "limit=x",
+            "cursor=*",
+            "cursor=MTIz",
+            "cursor=",
+            "from=now",
+            "until=1",
+            "page=1")) {
       assertEquals(400, client.get(HITS + "?" + query).status(), query);
     }
     String late = "?from=%s&until=%s".formatted(now(), now().minusSeconds(1));

@@ -98,7 +98,7 @@ final class ViewsScriptTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"12,12000", "0.5,500", "0,0", "soon,5000", "-1,5000"})
+  @CsvSource({"12,12000", "0.5,500", "0,0", "soon,5000", "-1,5000", "3000000,5000"})
   void theDelayIsAnAttribute(String seconds, String millis) throws Exception {
     Seen seen = open("{\"attributes\": {\"data-wait\": \"%s\"}}".formatted(seconds));
     assertEquals(List.of("wait " + millis, "send 202"), seen.events());
@@ -210,6 +210,16 @@ final class ViewsScriptTest {
             "{\"script\": \"https://static.example/views.js\", \"attributes\": {\"data-origin\": \"SERVER\"}}");
     assertEquals(List.of("wait 5000", "send 202"), seen.events());
     assertEquals("1", seen.views);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"localhost:8080", "counts.example", "//counts.example"})
+  void nothingIsSentToAMalformedServer(String origin) throws Exception {
+    Seen seen =
+        open(
+            "{\"script\": \"https://static.example/views.js\", \"attributes\": {\"data-origin\": \"%s\"}}"
+                .formatted(origin));
+    assertEquals(List.of(), seen.events());
   }
 
   @Test

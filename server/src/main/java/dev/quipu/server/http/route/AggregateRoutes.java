@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /** Serves sums and averages of views over HTTP. */
 final class AggregateRoutes {
@@ -39,7 +40,13 @@ final class AggregateRoutes {
       found = aggregates.get().ofPage(url);
     }
     Aggregate numbers =
-        found.orElseThrow(() -> Problem.notFound("no views were aggregated for " + members));
+        found.orElseThrow(() ->
+            Problem.notFound(
+                "no views were aggregated for %s"
+                    .formatted(
+                        members.values().stream()
+                            .map(Object::toString)
+                            .collect(Collectors.joining(" on ")))));
     members.put("views", Long.toString(numbers.views()));
     members.put("values", Long.toString(numbers.values()));
     members.put("sum", Long.toString(numbers.sum()));

@@ -36,6 +36,9 @@ record HitLogRoutes(CounterRoutes counters) {
   /** The time in milliseconds, and the id. */
   private static final Pattern HIT = Pattern.compile("([0-9]{1,15})-(.{1,255})");
 
+  /** Where a page begins: see {@link HitLog#startAt}. */
+  private static final Pattern PLACE = Pattern.compile("[0-9]{15}/.{0,255}");
+
   private HitLog hits() {
     Counters technique = counters.counters();
     if (technique instanceof HitLog hits) {
@@ -54,7 +57,8 @@ record HitLogRoutes(CounterRoutes counters) {
     if (from.isPresent() && until.isPresent() && from.get().compareTo(until.get()) > 0) {
       throw Problem.badRequest("query parameter until is before from; exchange them");
     }
-    String start = exchange.parameter("cursor").map(Cursor::decode).or(() -> from).orElse("");
+    String start =
+        exchange.parameter("cursor").map(text -> place(text, from)).or(() -> from).orElse("");
     HitLog log = hits();
     exchange.reserve((long) limit * LISTED_BYTES);
     HitPage page = log.page(name, start, limit);
@@ -70,6 +74,14 @@ record HitLogRoutes(CounterRoutes counters) {
         .filter(place -> isBefore(place, until))
         .ifPresent(place -> members.put("cursor", Cursor.encode(place)));
     return HttpReply.json(200, members);
+  }
+
+  private static String place(String cursor, Optional<String> from) {
+    String place = Cursor.decode(cursor);
+    if (!PLACE.matcher(place).matches() || isBefore(place, from.or(() -> Optional.of("")))) {
+      throw Cursor.malformed();
+    }
+    return place;
   }
 
   private static boolean isBefore(String place, Optional<String> until) {

@@ -9,16 +9,30 @@
   var BACKOFF_MILLIS = 1000; // after the first attempt; doubled after each further one
   var RETRY_AFTER_MILLIS_MAX = 3600000; // a server that asks for more gets no further attempt
   var REPLY_MILLIS_MAX = 30000;
+  var WAIT_SECONDS_MAX = 86400; // timers overflow after 24 days
 
   var script = document.currentScript;
-  var server = new URL(attribute('data-origin') || script.src).origin;
+  var server = origin(attribute('data-origin') || script.src);
   var robot = /bot|crawl|spider|slurp|preview|headless|lighthouse/i;
   var attempts = 0;
   var timer = null; // of the next attempt
 
+  if (!server) {
+    console.error('quipu: data-origin is not an origin, such as https://counts.example');
+    return;
+  }
   if (navigator.doNotTrack === '1' || window.doNotTrack === '1' ||
       navigator.globalPrivacyControl || navigator.webdriver || robot.test(navigator.userAgent)) {
     return;
+  }
+
+  function origin(text) {
+    try {
+      var url = new URL(text);
+      return /^https?:$/.test(url.protocol) ? url.origin : null;
+    } catch (e) {
+      return null;
+    }
   }
 
   function attribute(name) {
@@ -26,9 +40,9 @@
   }
 
   function waitMillis() {
-    var text = attribute('data-wait');
+    var text = (attribute('data-wait') || '').trim();
     var seconds = text ? Number(text) : 5;
-    return seconds >= 0 ? 1000 * seconds : 5000;
+    return seconds >= 0 && seconds <= WAIT_SECONDS_MAX ? 1000 * seconds : 5000;
   }
 
   function random() {
