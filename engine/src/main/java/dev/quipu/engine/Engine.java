@@ -190,7 +190,7 @@ public final class Engine implements EmbeddedEngine {
   /**
    * Opens an engine on a directory, which is created if it does not exist.
    *
-   * @throws DamageException if the stored data is damaged
+   * @throws dev.quipu.engine.damage.DamageException if the stored data is damaged
    * @throws QuipuException if the directory is in use, or the disk cannot be written or is full
    */
   public static Engine open(Path directory, EngineOptions options) {
