@@ -21,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -140,21 +141,19 @@ final class FailurePolicyTest {
     try (HttpClient client = HttpClient.newHttpClient()) {
       BufferedReader lines = process.errorReader(StandardCharsets.UTF_8);
       URI uri = fillWhenReady(process, lines);
-      for (String line = lines.readLine(); !line.contains("Restart the process"); ) {
-        line = lines.readLine();
-      }
+      awaitFailed(lines);
       HttpRequest add =
           HttpRequest.newBuilder(uri.resolve("/v1/counters/a/add"))
               .header("Content-Type", "application/json")
               .POST(HttpRequest.BodyPublishers.ofString("{\"delta\":1}"))
               .build();
-      assertEquals(503, answer(client, add).statusCode());
-      assertTrue(answer(client, add).body().contains("OutOfMemoryError"));
-      HttpResponse<String> ready = get(client, uri.resolve("/readyz"));
+      assertEquals(503, answer(process, client, add).statusCode());
+      assertTrue(answer(process, client, add).body().contains("OutOfMemoryError"));
+      HttpResponse<String> ready = get(process, client, uri.resolve("/readyz"));
       assertEquals(503, ready.statusCode());
       assertTrue(ready.body().contains("OutOfMemoryError"), ready.body());
-      assertEquals(503, get(client, uri.resolve("/v1/counters/a")).statusCode());
-      assertEquals(200, get(client, uri.resolve("/livez")).statusCode());
+      assertEquals(503, get(process, client, uri.resolve("/v1/counters/a")).statusCode());
+      assertEquals(200, get(process, client, uri.resolve("/livez")).statusCode());
     } finally {
       process.destroyForcibly();
     }
@@ -206,13 +205,31 @@ final class FailurePolicyTest {
     throw new AssertionError("it ended before it was ready");
   }
 
-  private static HttpResponse<String> get(HttpClient client, URI uri) throws Exception {
-    return answer(client, HttpRequest.newBuilder(uri).build());
+  /** The log entry, or the last words of a process that had no memory for it. */
+  private static void awaitFailed(BufferedReader lines) throws IOException {
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      if (line.toLowerCase(Locale.ROOT).contains("restart the process")) {
+        return;
+      }
+    }
+    throw new AssertionError("it ended without a word");
   }
 
-  private static HttpResponse<String> answer(HttpClient client, HttpRequest request)
+  private static HttpResponse<String> get(Process process, HttpClient client, URI uri)
       throws Exception {
-    return client.send(request, HttpResponse.BodyHandlers.ofString());
+    return answer(process, client, HttpRequest.newBuilder(uri).build());
+  }
+
+  /** Repeats a request whose connection is closed: the process closes all to free memory. */
+  private static HttpResponse<String> answer(
+      Process process, HttpClient client, HttpRequest request) throws Exception {
+    while (true) {
+      try {
+        return client.send(request, HttpResponse.BodyHandlers.ofString());
+      } catch (IOException closed) {
+        assertTrue(process.isAlive(), "it ended");
+      }
+    }
   }
 
   private static Process start(boolean isHeapFreed, String... options) throws IOException {
