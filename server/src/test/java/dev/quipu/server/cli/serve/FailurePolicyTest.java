@@ -227,7 +227,7 @@ final class FailurePolicyTest {
       try {
         return client.send(request, HttpResponse.BodyHandlers.ofString());
       } catch (IOException closed) {
-        assertTrue(process.isAlive(), "it ended");
+        assertTrue(process.isAlive(), () -> process.errorReader().lines().toList().toString());
       }
     }
   }

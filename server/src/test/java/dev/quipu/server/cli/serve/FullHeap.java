@@ -10,9 +10,6 @@ import java.util.List;
 final class FullHeap {
   private static final List<byte[]> KEPT = new ArrayList<>(1 << 20);
 
-  /** To fill the rest with the smallest arrays takes seconds: too long if it is to be freed. */
-  private static final int FREED_BYTES_MIN = 4_096;
-
   private FullHeap() {}
 
   /** Arguments: those of the command. With the property "heap.is.freed", the heap is freed. */
@@ -35,8 +32,9 @@ final class FullHeap {
             KEPT.add(new byte[bytes]);
           }
         } catch (OutOfMemoryError full) {
-          if (bytes == (givesBack ? FREED_BYTES_MIN : 16)) {
-            throw full; // nothing at all is left, or next to nothing
+          // To fill the rest takes seconds: a process that is to continue would have ended by then.
+          if (givesBack || bytes == 16) {
+            throw full; // nothing at all is left
           }
           bytes = Math.max(16, bytes / 16);
         }
