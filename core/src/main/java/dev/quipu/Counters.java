@@ -22,6 +22,14 @@ public interface Counters {
   /** Returns what these counters guarantee. */
   Set<Guarantee> guarantees();
 
+  /**
+   * Returns these counters as another type, such as the engine or a technique; empty if they are
+   * not of this type. Counters of {@link Quipu} are of no type but this one: use this method.
+   */
+  default <T> Optional<T> as(Class<T> type) {
+    return type.isInstance(this) ? Optional.of(type.cast(this)) : Optional.empty();
+  }
+
   /** Returns whether these counters have a guarantee. */
   default boolean promises(Guarantee guarantee) {
     return guarantees().contains(guarantee);

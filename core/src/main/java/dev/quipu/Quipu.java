@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -22,9 +23,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Quipu implements AutoCloseable {
   private final Backend backend;
+  private final ObservedCounters counters;
 
   private Quipu(Backend backend) {
     this.backend = backend;
+    this.counters = new ObservedCounters(backend.counters());
   }
 
   /** Returns a builder, which needs a directory, a store or a server. */
@@ -50,9 +53,26 @@ public final class Quipu implements AutoCloseable {
     return new Counter(counters(), name, Bounds.none(), null);
   }
 
-  /** Returns all counters. */
+  /** Returns all counters. For those of a certain type, see {@link Counters#as}. */
   public Counters counters() {
-    return backend.counters();
+    return counters;
+  }
+
+  /**
+   * Reports the calls of {@link #counters} to an observer from now on, in addition to others. Two
+   * reads of the clock and the observer's own work are added to each call.
+   */
+  public void observe(Observer observer) {
+    counters.observe(observer);
+  }
+
+  /**
+   * Adds by another way than {@link #counters}, such as with attributes, and reports that to the
+   * observers.
+   */
+  @CheckReturnValue
+  public AddResult observed(Supplier<AddResult> add) {
+    return counters.observed(add);
   }
 
   /**
@@ -76,6 +96,28 @@ public final class Quipu implements AutoCloseable {
   @Override
   public void close() {
     backend.close();
+  }
+
+  /** Receives what calls did, on their threads; must neither block nor throw. */
+  public interface Observer {
+    /** An add has ended, alone or in a batch. */
+    void added(ItemResult result);
+
+    /** A call has ended, with a result or an exception. */
+    void called(Call call, long nanos);
+
+    /** A kind of call. */
+    enum Call {
+      ADD,
+      ADD_ALL,
+      READ,
+      READ_ALL,
+      SET,
+      DELETE,
+      LIST,
+      OUTCOME,
+      CANCEL
+    }
   }
 
   /** Builds a {@link Quipu}. */

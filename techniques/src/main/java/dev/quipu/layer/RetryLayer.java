@@ -4,6 +4,8 @@ import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.time.Clock;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -22,6 +24,8 @@ final class RetryLayer extends Layer {
   private final LongAdder calls = new LongAdder();
   private final LongAdder repeats = new LongAdder();
   private final LongAdder unknowns = new LongAdder();
+  private final LongAdder retries = new LongAdder();
+  private final List<Store.Observer> observers = new CopyOnWriteArrayList<>();
 
   RetryLayer(StoreDriver driver, Clock clock, RandomGenerator random, RetryPolicy policy) {
     super(driver);
@@ -31,18 +35,24 @@ final class RetryLayer extends Layer {
   }
 
   Store.Statistics statistics() {
-    return new Store.Statistics(calls.sum(), repeats.sum(), unknowns.sum());
+    return new Store.Statistics(calls.sum(), repeats.sum(), unknowns.sum(), retries.sum());
+  }
+
+  void observe(Store.Observer observer) {
+    observers.add(observer);
   }
 
   /** Begins attempts for contention, which are counted separately from those for failures. */
   RetryPolicy.Attempts contention() {
-    return policy.begin(clock, random);
+    return policy.begin(clock, random, retries);
   }
 
   /** See {@link Store#attempts}. */
   RetryPolicy.Attempts attempts() {
     Shared whole = SHARED.get();
-    return whole == null || whole.layer != this ? policy.begin(clock, random) : whole.attempts;
+    return whole == null || whole.layer != this
+        ? policy.begin(clock, random, retries)
+        : whole.attempts;
   }
 
   private record Shared(RetryLayer layer, RetryPolicy.Attempts attempts) {}
@@ -64,11 +74,20 @@ final class RetryLayer extends Layer {
 
   @Override
   protected <T> T forward(Supplier<T> call) {
+    return retried(false, call);
+  }
+
+  @Override
+  protected <T> T forwardWrite(Supplier<T> write) {
+    return retried(true, write);
+  }
+
+  private <T> T retried(boolean isWrite, Supplier<T> call) {
     RetryPolicy.Attempts attempts = attempts();
     while (true) {
       calls.increment();
       try {
-        return call.get();
+        return observers.isEmpty() ? call.get() : observed(isWrite, call);
       } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN) {
           unknowns.increment();
@@ -79,6 +98,26 @@ final class RetryLayer extends Layer {
         }
       }
       repeats.increment();
+    }
+  }
+
+  private <T> T observed(boolean isWrite, Supplier<T> call) {
+    long start = clock.nanoTime();
+    T result;
+    try {
+      result = call.get();
+    } catch (QuipuException e) {
+      called(isWrite, e, start);
+      throw e;
+    }
+    called(isWrite, null, start);
+    return result;
+  }
+
+  private void called(boolean isWrite, @Nullable QuipuException failure, long start) {
+    long nanos = clock.nanoTime() - start;
+    for (Store.Observer each : observers) {
+      each.called(isWrite, failure, nanos);
     }
   }
 }

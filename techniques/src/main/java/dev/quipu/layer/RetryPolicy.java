@@ -2,6 +2,7 @@ package dev.quipu.layer;
 
 import dev.quipu.time.Clock;
 import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
 
 /**
@@ -26,13 +27,15 @@ public record RetryPolicy(
     private final RetryPolicy policy;
     private final Clock clock;
     private final RandomGenerator random;
+    private final LongAdder retries;
     private final long startNanos;
     private int begun = 1;
 
-    private Attempts(RetryPolicy policy, Clock clock, RandomGenerator random) {
+    private Attempts(RetryPolicy policy, Clock clock, RandomGenerator random, LongAdder retries) {
       this.policy = policy;
       this.clock = clock;
       this.random = random;
+      this.retries = retries;
       this.startNanos = clock.nanoTime();
     }
 
@@ -55,6 +58,7 @@ public record RetryPolicy(
         return false;
       }
       begun++;
+      retries.increment();
       return true;
     }
 
@@ -70,6 +74,11 @@ public record RetryPolicy(
 
   /** Begins the attempts of a call. */
   public Attempts begin(Clock clock, RandomGenerator random) {
-    return new Attempts(this, clock, random);
+    return begin(clock, random, new LongAdder());
+  }
+
+  /** Begins the attempts of a call, all but the first of which are counted. */
+  Attempts begin(Clock clock, RandomGenerator random, LongAdder retries) {
+    return new Attempts(this, clock, random, retries);
   }
 }

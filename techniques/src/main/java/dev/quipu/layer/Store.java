@@ -1,5 +1,6 @@
 package dev.quipu.layer;
 
+import dev.quipu.QuipuException;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
@@ -68,16 +69,36 @@ public final class Store {
     return clock;
   }
 
-  /**
-   * Returns the numbers of calls to the driver so far: all calls, the retries among them, and the
-   * calls with an unknown outcome.
-   */
+  /** Returns the numbers of calls to the driver so far. */
   public Statistics statistics() {
     return retry.statistics();
   }
 
-  /** Counts of calls to the driver. */
-  public record Statistics(long calls, long repeats, long unknowns) {}
+  /**
+   * Counts of calls to the driver.
+   *
+   * @param calls all calls
+   * @param repeats calls sent again because the one before certainly had no effect
+   * @param unknowns calls with an unknown outcome
+   * @param retries further attempts for any reason: no effect, an unknown outcome, contention
+   */
+  public record Statistics(long calls, long repeats, long unknowns, long retries) {}
+
+  /** Reports the calls to the driver to an observer from now on, in addition to others. */
+  public void observe(Observer observer) {
+    retry.observe(observer);
+  }
+
+  /** Receives calls to the driver, on their threads; must neither block nor throw. */
+  @FunctionalInterface
+  public interface Observer {
+    /**
+     * A call has ended.
+     *
+     * @param failure null if it has a definite result, which includes a failed condition
+     */
+    void called(boolean isWrite, @Nullable QuipuException failure, long nanos);
+  }
 
   /** Returns an item by a strong read; empty if it is missing or expired. */
   public Optional<Item> get(Key key) {

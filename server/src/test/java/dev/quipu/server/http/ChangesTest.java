@@ -1,7 +1,6 @@
 package dev.quipu.server.http;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
@@ -82,7 +81,7 @@ final class ChangesTest {
       assertEquals("3", lines.get(2).split("\t", -1)[1]);
       assertEquals(23, command(server, "changes", "stock").lines().count());
 
-      ItemCollection counters = assertInstanceOf(ItemCollection.class, server.counters());
+      ItemCollection counters = server.counters().as(ItemCollection.class).orElseThrow();
       assertEquals(23, counters.compact("stock", Duration.ZERO));
       assertEquals("", command(server, "changes", "stock"));
       assertEquals("276", server.client.get(STOCK).text("value"));

@@ -80,12 +80,12 @@ final class StoreRetriesTest {
         String what = reason + " " + failure.outcome();
         if (isKnown && reason.isTemporary()) {
           assertInstanceOf(WriteResult.Applied.class, store.write(ADD), what);
-          assertEquals(new Store.Statistics(3, 2, 0), store.statistics(), what);
+          assertEquals(new Store.Statistics(3, 2, 0, 2), store.statistics(), what);
           assertTrue(clock.nanoTime() > start, what);
         } else {
           assertSame(failure, assertThrows(QuipuException.class, () -> store.write(ADD)), what);
           long unknowns = isKnown ? 0 : 1;
-          assertEquals(new Store.Statistics(1, 0, unknowns), store.statistics(), what);
+          assertEquals(new Store.Statistics(1, 0, unknowns, 0), store.statistics(), what);
         }
       }
     }
@@ -96,7 +96,7 @@ final class StoreRetriesTest {
     QuipuException failure = new NotAppliedException(Reason.UNAVAILABLE, "away");
     Store store = failing(Integer.MAX_VALUE, failure);
     assertSame(failure, assertThrows(QuipuException.class, () -> store.write(ADD)));
-    assertEquals(new Store.Statistics(8, 7, 0), store.statistics());
+    assertEquals(new Store.Statistics(8, 7, 0, 7), store.statistics());
   }
 
   /**

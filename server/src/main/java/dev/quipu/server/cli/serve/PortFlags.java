@@ -1,5 +1,6 @@
 package dev.quipu.server.cli.serve;
 
+import dev.quipu.Counters;
 import dev.quipu.engine.Engine;
 import dev.quipu.server.cli.output.Version;
 import dev.quipu.server.http.HttpOptions;
@@ -112,7 +113,7 @@ final class PortFlags {
   List<Open> open(
       HttpOptions http,
       Optional<SslContext> tls,
-      Object counters,
+      Counters counters,
       MemoryBudget budget,
       Deque<Runnable> closing)
       throws IOException {
@@ -153,12 +154,12 @@ final class PortFlags {
         .withFlush(mayFlush);
   }
 
-  private static Engine engine(String option, Object counters) {
-    if (counters instanceof Engine engine) {
-      return engine;
-    }
-    throw new IllegalArgumentException(
-        option + " needs the engine (--data, or --store engine:DIR)");
+  private static Engine engine(String option, Counters counters) {
+    return counters
+        .as(Engine.class)
+        .orElseThrow(() ->
+            new IllegalArgumentException(
+                option + " needs the engine (--data, or --store engine:DIR)"));
   }
 
   /**

@@ -216,9 +216,7 @@ public final class ServeCommand implements Callable<Integer> {
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
       Counters counters = opened.services.quipu().counters();
-      if (counters instanceof Engine engine) {
-        policy.watch(engine);
-      }
+      counters.as(Engine.class).ifPresent(policy::watch);
       MemoryBudget budget = MemoryBudget.ofHeap();
       List<PortFlags.Open> others = ports.open(options, tls, counters, budget, closing);
       HostProcess host =
@@ -262,9 +260,10 @@ public final class ServeCommand implements Callable<Integer> {
           () -> {
             opened.requireRecord();
             closing.addFirst(new Sweeper(opened.regions().here())::close);
+            Optional<RegionalCollection> changes = quipu.counters().as(RegionalCollection.class);
             closing.addFirst(
-                quipu.counters() instanceof RegionalCollection changes
-                    ? new Merges(changes)::close
+                changes.isPresent()
+                    ? new Merges(changes.get())::close
                     : new LeaseKeeper(opened.leases())::close);
           };
       return new Opened(
@@ -315,18 +314,21 @@ public final class ServeCommand implements Callable<Integer> {
       Presence presence = online.on(shown.store().orElseGet(() -> quipu.part(Store.class)));
       Optional<ViewQueue> into = Optional.ofNullable(queue).map(uri -> queue(uri, counter, policy));
       into.ifPresent(each -> closing.addFirst(each::close));
-      if (quipu.counters() instanceof HitLog hits) {
-        closing.addFirst(new RollUps(hits, HitLogOptions.DEFAULT.settle())::close);
-      }
+      quipu
+          .counters()
+          .as(HitLog.class)
+          .ifPresent(
+              hits -> closing.addFirst(new RollUps(hits, HitLogOptions.DEFAULT.settle())::close));
       Services services =
           counting.services.counting(counter, into).showing(shown.counters()).with(presence);
       Runnable begin =
           () -> {
             counting.begin.run();
             closing.addFirst(new Sweeper(quipu.part(Store.class))::close); // it writes
-            if (quipu.counters() instanceof ItemCollection changes) {
-              closing.addFirst(new Compactions(changes)::close);
-            }
+            quipu
+                .counters()
+                .as(ItemCollection.class)
+                .ifPresent(changes -> closing.addFirst(new Compactions(changes)::close));
           };
       return new Opened(
           services, () -> counting.impediment.get().or(watch::impediment), begin, close);

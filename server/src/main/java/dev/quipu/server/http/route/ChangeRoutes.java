@@ -70,11 +70,11 @@ record ChangeRoutes(Counters counters) {
   }
 
   private static ItemCollection collection(Counters counters, String lacks) {
-    if (counters instanceof ItemCollection collection) {
-      return collection;
-    }
-    throw new UnsupportedOperationException(
-        "the technique %s; technique item-collection does".formatted(lacks));
+    return counters
+        .as(ItemCollection.class)
+        .orElseThrow(() ->
+            new UnsupportedOperationException(
+                "the technique %s; technique item-collection does".formatted(lacks)));
   }
 
   private static Place decode(String cursor) {

@@ -63,12 +63,12 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
   }
 
   private Attributed attributed() {
-    if (counters instanceof Attributed attributed) {
-      return attributed;
-    }
-    throw new UnsupportedOperationException(
-        "attributes are stored by marker-item and item-collection, without shards, on a store other"
-            + " than the engine");
+    return counters
+        .as(Attributed.class)
+        .orElseThrow(() ->
+            new UnsupportedOperationException(
+                "attributes are stored by marker-item and item-collection, without shards, on a"
+                    + " store other than the engine"));
   }
 
   /** POST /v1/counters/bulk */
@@ -326,8 +326,11 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
         exchange,
         counter,
         outcome,
-        isApplied && counters instanceof Attributed attributed
-            ? attributed.attributes(counter, id)
+        isApplied
+            ? counters
+                .as(Attributed.class)
+                .map(each -> each.attributes(counter, id))
+                .orElse(Map.of())
             : Map.of());
   }
 

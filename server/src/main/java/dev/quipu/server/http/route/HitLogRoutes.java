@@ -2,7 +2,6 @@ package dev.quipu.server.http.route;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.Counters;
 import dev.quipu.Limits;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.HitLog.Hit;
@@ -40,11 +39,12 @@ record HitLogRoutes(CounterRoutes counters) {
   private static final Pattern PLACE = Pattern.compile("[0-9]{15}/.{0,255}");
 
   private HitLog hits() {
-    Counters technique = counters.counters();
-    if (technique instanceof HitLog hits) {
-      return hits;
-    }
-    throw new UnsupportedOperationException("the technique keeps no hits; technique hit-log does");
+    return counters
+        .counters()
+        .as(HitLog.class)
+        .orElseThrow(() ->
+            new UnsupportedOperationException(
+                "the technique keeps no hits; technique hit-log does"));
   }
 
   /** GET /v1/hits/{name}: the stored hits, ordered by time. */

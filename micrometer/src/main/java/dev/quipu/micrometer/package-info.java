@@ -1,0 +1,5 @@
+/** Meters of counters, stores and engines for Micrometer. */
+@NullMarked
+package dev.quipu.micrometer;
+
+import org.jspecify.annotations.NullMarked;
