@@ -7,6 +7,7 @@ module dev.quipu.engine {
 
   exports dev.quipu.engine;
   exports dev.quipu.engine.damage;
+  exports dev.quipu.engine.measure;
 
   provides dev.quipu.Quipu.Opener with
       dev.quipu.engine.EngineProvider;

@@ -205,7 +205,7 @@ public final class CounterAccess {
     state.counters.set(place, after);
     remember(place, high, low, delta, after, 0);
     state.endChange();
-    return true;
+    return state.adds.applied();
   }
 
   /**
@@ -225,7 +225,7 @@ public final class CounterAccess {
     state.counters.set(place, after);
     group.plain(state.counters, place);
     state.endChange();
-    return true;
+    return state.adds.applied();
   }
 
   /** Looks up the name only if something is watched: every memory access counts here. */
@@ -317,15 +317,15 @@ public final class CounterAccess {
     int ordinal = state.counters.find(add.counter());
     RequestId id = add.id();
     if (id != null && ordinal >= 0 && seen(id, ordinal)) {
-      return repeated(add, ordinal);
+      return state.adds.counted(repeated(add, ordinal));
     }
     requireNumber(ordinal, add.counter());
     long value = isAlive(ordinal) ? state.counters.value(ordinal) : 0;
     Rejection why = Rejection.of(value, add.delta(), add.bounds());
     if (why != null) {
-      return new AddResult.Rejected(why, value);
+      return state.adds.counted(new AddResult.Rejected(why, value));
     }
-    return apply(add, ordinal, value + add.delta());
+    return state.adds.counted(apply(add, ordinal, value + add.delta()));
   }
 
   /** Returns whether the add has a request id that is remembered. */

@@ -22,16 +22,20 @@ import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.Failure;
 import dev.quipu.engine.environment.HeldLock;
+import dev.quipu.engine.environment.Settings;
 import dev.quipu.engine.environment.Ticker;
 import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.ids.IdFiles;
 import dev.quipu.engine.ids.Sealer;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
+import dev.quipu.engine.measure.EngineObserver;
 import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.recovery.Recovered;
 import dev.quipu.engine.recovery.Recovery;
+import dev.quipu.engine.recovery.Snapshot;
 import dev.quipu.engine.state.State;
+import dev.quipu.engine.state.StateSizes;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
@@ -39,12 +43,11 @@ import dev.quipu.technique.Cost;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.Randomness;
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -92,6 +95,9 @@ public final class Engine implements EmbeddedEngine {
   /** Interval between expiry sweeps. */
   private static final Duration SWEEP_EVERY = Duration.ofSeconds(1);
 
+  private final Environment environment;
+  private final Path directory;
+  private final Settings settings;
   private final Failure failure;
   private final Log log;
   private final Committer committer;
@@ -113,6 +119,9 @@ public final class Engine implements EmbeddedEngine {
       Failure failure)
       throws IOException {
     this.opened = opened;
+    this.environment = environment;
+    this.directory = directory;
+    this.settings = options.settings();
     this.failure = failure;
     Disk disk = environment.disk();
     State state = found.state();
@@ -141,22 +150,14 @@ public final class Engine implements EmbeddedEngine {
     Sealer sealer = opened.add(new Sealer(environment, directory, failure));
     this.committer =
         new Committer(
-            disk,
-            state,
-            log,
-            highWater,
-            found.identity(),
-            kept,
-            options.settings(),
-            sealer,
-            failure);
+            environment, state, log, highWater, found.identity(), kept, settings, sealer, failure);
     opened.add(committer::close);
     this.checkpointer =
         new Checkpointer(
             environment,
             directory,
             found.identity(),
-            options.settings(),
+            settings,
             committer,
             failure,
             log,
@@ -204,8 +205,7 @@ public final class Engine implements EmbeddedEngine {
       engine = open(opened, directory, options, environment);
       return engine;
     } catch (IOException e) {
-      Reason reason = isFull(environment.disk(), directory, e) ? Reason.FULL : Reason.UNAVAILABLE;
-      throw new NotAppliedException(reason, "cannot open %s: %s".formatted(directory, why(e)), e);
+      throw OpenFailure.of(environment.disk(), directory, e);
     } finally {
       if (engine == null) {
         opened.close();
@@ -245,23 +245,6 @@ public final class Engine implements EmbeddedEngine {
       disk.syncDirectory(directory);
     }
     return engine;
-  }
-
-  private static String why(IOException e) {
-    return switch (e) {
-      case FileAlreadyExistsException isFile -> "it is a file, not a directory";
-      case AccessDeniedException denied -> "no permission for " + denied.getFile();
-      default -> String.valueOf(e.getMessage());
-    };
-  }
-
-  private static boolean isFull(Disk disk, Path directory, IOException e) {
-    try {
-      return disk.usableBytes(directory) < 1 << 20
-          || String.valueOf(e.getMessage()).contains("No space left");
-    } catch (IOException unreadable) {
-      return false;
-    }
   }
 
   private static void removeStale(Disk disk, Path directory, State state) throws IOException {
@@ -441,35 +424,40 @@ public final class Engine implements EmbeddedEngine {
   }
 
   /** Returns statistics of the engine's content and work. */
-  public Statistics statistics() {
+  public EngineStatistics statistics() {
     StatisticsTask task = new StatisticsTask();
     committer.run(task);
-    return task.statistics(committer, log);
+    return statistics(Objects.requireNonNull(task.sizes), task.counters);
   }
 
   /**
-   * Statistics of an engine.
-   *
-   * @param counters existing counters
-   * @param tombstones removed counters whose request ids are still remembered
-   * @param items items of the engine as a store
-   * @param memoryBytes estimated heap of counters, tombstones, texts and items
-   * @param requestIds remembered request ids
-   * @param idFiles files that hold the older request ids
-   * @param frames groups written since the engine was opened
-   * @param logBytes log bytes written since the engine was opened
-   * @param segments log segments in use
+   * Returns statistics without waiting for the disk: their content is that of the last commit or
+   * expiry sweep, and includes expired counters that are still stored.
    */
-  public record Statistics(
-      long counters,
-      long tombstones,
-      long items,
-      long memoryBytes,
-      long requestIds,
-      int idFiles,
-      long frames,
-      long logBytes,
-      int segments) {}
+  public EngineStatistics latestStatistics() {
+    StateSizes sizes = committer.latest();
+    return statistics(sizes, sizes.counters());
+  }
+
+  private EngineStatistics statistics(StateSizes sizes, long counters) {
+    return EngineStatistics.of(sizes, counters, settings, committer, checkpointer, log);
+  }
+
+  /** Returns the bytes that can still be written to the disk of the directory. */
+  public long usableBytes() throws IOException {
+    return environment.disk().usableBytes(directory);
+  }
+
+  /** Returns the size of the newest snapshot; 0 if there is none. */
+  public long snapshotBytes() throws IOException {
+    Optional<Path> newest = Snapshot.newest(environment.disk(), directory);
+    return newest.isPresent() ? environment.disk().size(newest.get()) : 0;
+  }
+
+  /** Reports the work of the engine to an observer from now on, in addition to others. */
+  public void observe(EngineObserver observer) {
+    environment.stopwatch().observe(observer);
+  }
 
   /** Ends all calls, and writes what makes the next start fast. */
   @Override

@@ -8,7 +8,7 @@
  * older ones to files. {@code log} stores the groups, as frames of records, in segments, and the
  * high-water mark of acknowledged frames. {@code recovery} rebuilds the state at the start, or
  * reports damage. {@code environment} provides disk, threads and settings. {@code damage} names the
- * kinds of damage.
+ * kinds of damage, {@code measure} reports measurements.
  */
 @NullMarked
 package dev.quipu.engine;

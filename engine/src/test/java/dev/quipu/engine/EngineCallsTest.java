@@ -160,7 +160,10 @@ final class EngineCallsTest {
   @Test
   void statisticsCountContentAndWork() {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
-      assertEquals(new Engine.Statistics(0, 0, 0, 0, 0, 0, 0, 0, 1), engine.statistics());
+      EngineStatistics empty = engine.statistics();
+      assertEquals(new EngineStatistics.Adds(0, 0, 0, 0, 0, 0, 0), empty.adds());
+      assertEquals(0, empty.counters() + empty.memoryBytes() + empty.frames());
+      assertEquals(empty, engine.latestStatistics());
       engine.addAll(
           List.of(
               new Add("a", 1, RequestId.of("1")),
@@ -178,7 +181,11 @@ final class EngineCallsTest {
                     Optional.empty(),
                     Condition.always()));
       }
-      Engine.Statistics found = engine.statistics();
+      EngineStatistics found = engine.statistics();
+      assertEquals(found, engine.latestStatistics());
+      assertEquals(new EngineStatistics.Adds(4, 0, 0, 0, 0, 0, 0), found.adds());
+      assertEquals(3, found.requestIdsInMemory());
+      assertEquals(found.logBytes(), found.replayBytes());
       assertEquals(3, found.counters());
       assertEquals(1, found.tombstones());
       assertEquals(2, found.items());
@@ -191,6 +198,8 @@ final class EngineCallsTest {
       engine.checkpoint();
       assertEquals(1, engine.statistics().idFiles());
       assertEquals(3, engine.statistics().requestIds());
+      assertEquals(0, engine.statistics().requestIdsInMemory());
+      assertEquals(0, engine.statistics().replayBytes());
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.quipu.micrometer;
 
 import dev.quipu.Quipu;
+import dev.quipu.engine.Engine;
 import dev.quipu.layer.Store;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -9,8 +10,8 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Optional;
 
 /**
- * Binds the meters of a {@link Quipu} to a registry: the results and times of its calls, and its
- * store. No tag is the name of a counter: all tags have a fixed set of values.
+ * Binds the meters of a {@link Quipu} to a registry: the results and times of its calls, its store
+ * and its engine. No tag is the name of a counter: all tags have a fixed set of values.
  *
  * <pre>{@code
  * new QuipuMetrics(quipu).bindTo(registry);
@@ -47,7 +48,9 @@ public final class QuipuMetrics implements MeterBinder {
             quipu.counters().technique(),
             "store",
             store.map(each -> each.profile().name()).orElse(SERVER));
-    quipu.observe(new CallMeters(registry, all));
+    Optional<Engine> engine = quipu.counters().as(Engine.class);
+    quipu.observe(new CallMeters(registry, all, engine));
+    engine.ifPresent(each -> EngineMeters.bind(each, registry, tags));
     store.ifPresent(each -> each.observe(new StoreMeters(each, registry, all)));
   }
 

@@ -25,7 +25,7 @@ final class StoreMeters implements Store.Observer {
     this.writes = timers(registry, tags.and("operation", "write"));
     FunctionCounter.builder("quipu.retries", store, each -> each.statistics().retries())
         .description("Further attempts after a failure, an unknown outcome or contention")
-        .baseUnit("attempts")
+        .baseUnit("retries")
         .tags(tags)
         .register(registry);
   }

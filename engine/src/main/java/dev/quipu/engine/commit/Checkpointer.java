@@ -10,6 +10,8 @@ import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
+import dev.quipu.engine.measure.EngineObserver.Work;
+import dev.quipu.engine.measure.Stopwatch;
 import dev.quipu.engine.recovery.Snapshot;
 import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
@@ -52,6 +54,7 @@ public final class Checkpointer implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(Checkpointer.class);
 
   private final Disk disk;
+  private final Stopwatch stopwatch;
   private final Path directory;
   private final long identity;
   private final Settings settings;
@@ -76,6 +79,7 @@ public final class Checkpointer implements AutoCloseable {
       HighWater highWater,
       long logBytes) {
     this.disk = environment.disk();
+    this.stopwatch = environment.stopwatch();
     this.failure = failure;
     this.directory = directory;
     this.identity = identity;
@@ -95,6 +99,7 @@ public final class Checkpointer implements AutoCloseable {
 
   /** Takes a snapshot now. */
   public void checkpoint() throws IOException {
+    long watch = stopwatch.start();
     working.lock();
     try {
       var unused = awaitIdFiles(Long.MAX_VALUE); // otherwise each attempt adds a waiting table
@@ -117,6 +122,7 @@ public final class Checkpointer implements AutoCloseable {
       }
       log.recycle(start.frame());
       drop(ids.forgotten);
+      stopwatch.end(Work.CHECKPOINT, 1, watch);
     } finally {
       working.unlock();
     }

@@ -4,7 +4,7 @@ import dev.quipu.Limits;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.Failure;
 import dev.quipu.engine.environment.Settings;
 import dev.quipu.engine.ids.IdTable;
@@ -12,8 +12,11 @@ import dev.quipu.engine.ids.Sealer;
 import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
+import dev.quipu.engine.measure.EngineObserver.Work;
+import dev.quipu.engine.measure.Stopwatch;
 import dev.quipu.engine.recovery.Snapshot;
 import dev.quipu.engine.state.State;
+import dev.quipu.engine.state.StateSizes;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -69,6 +72,10 @@ public final class Committer {
   private final int frameBytesMax;
   private final LongAdder frames = new LongAdder();
   private final LongAdder bytes = new LongAdder();
+  private final Stopwatch stopwatch;
+  private volatile StateSizes latest;
+  private long unsyncedBytes;
+  private long groupStart;
   private volatile boolean rotateWanted;
   private volatile Snapshot.@Nullable Start snapshotStart;
   private volatile long durableFrame;
@@ -77,7 +84,7 @@ public final class Committer {
   private long markedMillis;
 
   public Committer(
-      Disk disk,
+      Environment environment,
       State state,
       Log log,
       HighWater highWater,
@@ -91,7 +98,7 @@ public final class Committer {
     this.highWater = highWater;
     this.frame = new Frame(identity);
     this.frameBytesMax = Math.min(FRAME_BYTES_MAX, log.frameBytesMax() / 2);
-    this.group = new Group(disk.buffer(frameBytesMax));
+    this.group = new Group(environment.disk().buffer(frameBytesMax));
     this.clock =
         new EngineClock(settings.clock(), state.timeMillis, kept, settings.leapMillisMax());
     this.callDeadline = settings.callDeadline();
@@ -102,6 +109,8 @@ public final class Committer {
     this.durableCommands = state.commands;
     this.markEveryMillis = settings.window().toMillis() / MARKS_PER_WINDOW;
     this.markedMillis = state.timeMillis;
+    this.stopwatch = environment.stopwatch();
+    this.latest = state.sizes();
     state.limitMemory(settings.memoryBytesMax());
     state.frame++; // replaced by the frame that is being filled
     state.idsAreSealed = false;
@@ -269,6 +278,11 @@ public final class Committer {
     return bytes.sum();
   }
 
+  /** Returns the sizes of the state after the last group. */
+  public StateSizes latest() {
+    return latest;
+  }
+
   /** Rejects all calls from now on, and returns when the last group is complete. */
   @SuppressWarnings("ThreadPriorityCheck") // closing is rare, and a group completes soon
   public void close() {
@@ -361,6 +375,7 @@ public final class Committer {
   }
 
   private void begin() throws IOException {
+    groupStart = stopwatch.start();
     tick();
     sealer.takeSealed(state.ids);
     if (rotateWanted) {
@@ -414,18 +429,22 @@ public final class Committer {
     if (!group.isEmpty()) {
       ByteBuffer out = group.end(frame, state, state.commands);
       int length = out.remaining();
-      log.append(out, state.frame, syncsEach);
+      log.append(out, state.frame, false);
+      unsyncedBytes += length;
       state.commands += group.commands();
       state.frame++;
       if (syncsEach) {
+        syncLog();
         acknowledged();
       }
+      stopwatch.end(Work.GROUP, group.commands(), groupStart);
       frames.increment();
       bytes.add(length);
     }
     if (failure.hasEnded()) {
       return; // see drain
     }
+    latest = state.sizes();
     for (int i = 0; i < ready.size(); i++) {
       ready.get(i).succeed();
     }
@@ -442,8 +461,15 @@ public final class Committer {
     durableFrame = last;
   }
 
-  private void syncAll() throws IOException {
+  private void syncLog() throws IOException {
+    long start = stopwatch.start();
     log.sync();
+    stopwatch.end(Work.SYNC, unsyncedBytes, start);
+    unsyncedBytes = 0;
+  }
+
+  private void syncAll() throws IOException {
+    syncLog();
     if (durableFrame != state.frame - 1) {
       acknowledged();
     }

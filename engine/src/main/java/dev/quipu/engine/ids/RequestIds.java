@@ -232,12 +232,18 @@ public final class RequestIds {
     return nowMillis - millis <= windowMillis + windowMillis / GENERATIONS_PER_WINDOW;
   }
 
-  /** Returns the number of ids in memory and on disk, including forgotten generations. */
-  public long size() {
+  /** Returns the number of ids in memory. */
+  public long sizeInMemory() {
     long size = active.size();
     for (IdTable table : waiting) {
       size += table.size();
     }
+    return size;
+  }
+
+  /** Returns the number of ids in memory and on disk, including forgotten generations. */
+  public long size() {
+    long size = sizeInMemory();
     for (IdFile file : files) {
       size += file.entries();
     }

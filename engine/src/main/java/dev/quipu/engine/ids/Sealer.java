@@ -8,6 +8,8 @@ import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.Failure;
 import dev.quipu.engine.environment.Threads;
+import dev.quipu.engine.measure.EngineObserver.Work;
+import dev.quipu.engine.measure.Stopwatch;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -31,6 +33,7 @@ public final class Sealer implements Closeable {
   private final Threads threads;
   private final Failure engine;
   private final Thread thread;
+  private final Stopwatch stopwatch;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private @Nullable IdTable offered; // guarded by lock
@@ -45,6 +48,7 @@ public final class Sealer implements Closeable {
     this.threads = environment.threads();
     this.engine = failure;
     this.directory = directory;
+    this.stopwatch = environment.stopwatch();
     this.thread = threads.start("quipu-id-sealer", failure.guarded(this::seal));
   }
 
@@ -137,8 +141,10 @@ public final class Sealer implements Closeable {
         lock.unlock();
         IdFile file = null;
         IOException error = null;
+        long start = stopwatch.start();
         try {
           file = IdFiles.write(disk, directory, table);
+          stopwatch.end(Work.SEAL, file.entries(), start);
         } catch (IOException e) {
           error = e;
         } catch (DamageException e) { // the file just written cannot be read

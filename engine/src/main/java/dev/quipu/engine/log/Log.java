@@ -243,6 +243,11 @@ public final class Log implements Closeable {
     }
   }
 
+  /** Returns the size of new segments. */
+  public int segmentBytes() {
+    return segmentBytes;
+  }
+
   /** Returns the number of segments in use. */
   public int segments() {
     lock.lock();

@@ -58,6 +58,9 @@ public final class State implements Records.Reader {
 
   public final Watches watches = new Watches();
 
+  /** Results of adds since the engine was opened. */
+  public final AddCounts adds = new AddCounts();
+
   /** Sum of prefetched words: stored, so that the prefetch is not optimized away. */
   public long touched;
 
@@ -102,6 +105,19 @@ public final class State implements Records.Reader {
   /** Returns the estimated heap of all client data except request ids. */
   public long memoryBytes() {
     return counters.memoryBytes() + itemBytes + watches.memoryBytes();
+  }
+
+  /** Returns the sizes of all parts, in a time that does not depend on them. */
+  public StateSizes sizes() {
+    return new StateSizes(
+        counters.writtenSize(),
+        counters.named(),
+        items.size(),
+        memoryBytes(),
+        ids.size(),
+        ids.sizeInMemory(),
+        ids.files().size(),
+        adds.sums());
   }
 
   /** Stores or removes an item. */

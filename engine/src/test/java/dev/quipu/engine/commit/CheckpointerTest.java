@@ -125,7 +125,7 @@ final class CheckpointerTest {
     Sealer sealer = opened.add(new Sealer(environment, directory, failure));
     Committer leader =
         new Committer(
-            disk,
+            environment,
             state,
             made,
             highWater,

@@ -95,7 +95,7 @@ public final class CommitterSetup implements AutoCloseable {
     sealer = new Sealer(environment, data, failure);
     committer =
         new Committer(
-            disk,
+            environment,
             state,
             log,
             highWater,

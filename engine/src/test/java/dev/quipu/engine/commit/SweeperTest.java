@@ -91,7 +91,15 @@ final class SweeperTest {
     state.ready();
     committer =
         new Committer(
-            disk, state, log, highWater, 7, mark, TestOperation.settings(options), sealer, failure);
+            environment,
+            state,
+            log,
+            highWater,
+            7,
+            mark,
+            TestOperation.settings(options),
+            sealer,
+            failure);
     opened.add(committer::close);
     sweeper = new ExpirySweeper(committer, SEGMENT_BYTES);
   }

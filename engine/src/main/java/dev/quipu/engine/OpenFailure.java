@@ -1,0 +1,36 @@
+package dev.quipu.engine;
+
+import dev.quipu.NotAppliedException;
+import dev.quipu.Reason;
+import dev.quipu.engine.environment.Disk;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Path;
+
+/** Explains why a directory cannot be opened. */
+final class OpenFailure {
+  private OpenFailure() {}
+
+  static NotAppliedException of(Disk disk, Path directory, IOException e) {
+    Reason reason = isFull(disk, directory, e) ? Reason.FULL : Reason.UNAVAILABLE;
+    return new NotAppliedException(reason, "cannot open %s: %s".formatted(directory, why(e)), e);
+  }
+
+  private static String why(IOException e) {
+    return switch (e) {
+      case FileAlreadyExistsException isFile -> "it is a file, not a directory";
+      case AccessDeniedException denied -> "no permission for " + denied.getFile();
+      default -> String.valueOf(e.getMessage());
+    };
+  }
+
+  private static boolean isFull(Disk disk, Path directory, IOException e) {
+    try {
+      return disk.usableBytes(directory) < 1 << 20
+          || String.valueOf(e.getMessage()).contains("No space left");
+    } catch (IOException unreadable) {
+      return false;
+    }
+  }
+}

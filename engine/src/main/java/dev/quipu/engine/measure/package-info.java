@@ -1,0 +1,5 @@
+/** Measurements of an engine's work. */
+@NullMarked
+package dev.quipu.engine.measure;
+
+import org.jspecify.annotations.NullMarked;
