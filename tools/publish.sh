@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/java-and-maven.sh
 version=$1 directory=$2
-modules=(bom core techniques engine sketches ingest client micrometer
+modules=(bom core techniques engine sketches ingest client micrometer spring/{autoconfigure,starter}
   stores/{postgresql,redis,memcached,dynamodb,simpledb,entity,datastore,appengine}
   simulation simpledb-server testkit server
   testservers testservers/elasticmq) # not published: the SBOM tool resolves tests, too

@@ -1,0 +1,5 @@
+/** Tests of the configuration. */
+@NullMarked
+package dev.quipu.spring;
+
+import org.jspecify.annotations.NullMarked;
