@@ -74,7 +74,6 @@ public final class Committer {
   private final LongAdder bytes = new LongAdder();
   private final Stopwatch stopwatch;
   private volatile StateSizes latest;
-  private long unsyncedBytes;
   private long groupStart;
   private volatile boolean rotateWanted;
   private volatile Snapshot.@Nullable Start snapshotStart;
@@ -429,12 +428,10 @@ public final class Committer {
     if (!group.isEmpty()) {
       ByteBuffer out = group.end(frame, state, state.commands);
       int length = out.remaining();
-      log.append(out, state.frame, false);
-      unsyncedBytes += length;
+      log.append(out, state.frame, syncsEach);
       state.commands += group.commands();
       state.frame++;
       if (syncsEach) {
-        syncLog();
         acknowledged();
       }
       stopwatch.end(Work.GROUP, group.commands(), groupStart);
@@ -461,15 +458,8 @@ public final class Committer {
     durableFrame = last;
   }
 
-  private void syncLog() throws IOException {
-    long start = stopwatch.start();
-    log.sync();
-    stopwatch.end(Work.SYNC, unsyncedBytes, start);
-    unsyncedBytes = 0;
-  }
-
   private void syncAll() throws IOException {
-    syncLog();
+    log.sync();
     if (durableFrame != state.frame - 1) {
       acknowledged();
     }

@@ -141,8 +141,8 @@ public final class Sealer implements Closeable {
         lock.unlock();
         IdFile file = null;
         IOException error = null;
-        long start = stopwatch.start();
         try {
+          long start = stopwatch.start();
           file = IdFiles.write(disk, directory, table);
           stopwatch.end(Work.SEAL, file.entries(), start);
         } catch (IOException e) {

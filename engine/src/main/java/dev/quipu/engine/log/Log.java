@@ -10,6 +10,8 @@ import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.Failure;
 import dev.quipu.engine.environment.Threads;
+import dev.quipu.engine.measure.EngineObserver.Work;
+import dev.quipu.engine.measure.Stopwatch;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -62,6 +64,7 @@ public final class Log implements Closeable {
 
   private final Disk disk;
   private final Threads threads;
+  private final Stopwatch stopwatch;
   private final Failure engine;
   private final Path directory;
   private final long identity;
@@ -74,6 +77,7 @@ public final class Log implements Closeable {
   private @Nullable DiskFile file;
   private int position;
   private boolean dirty; // some written frames are not synced
+  private long unsyncedBytes; // of these
   private boolean spareWanted;
   private int spareFailures; // guarded by lock
   private @Nullable IOException lastFailure; // guarded by lock
@@ -88,6 +92,7 @@ public final class Log implements Closeable {
     this.engine = engine;
     this.disk = environment.disk();
     this.threads = environment.threads();
+    this.stopwatch = environment.stopwatch();
     this.directory = directory;
     this.identity = identity;
     this.segmentBytes = segmentBytes;
@@ -230,6 +235,7 @@ public final class Log implements Closeable {
     current.write(frame, position);
     position += length;
     dirty = true;
+    unsyncedBytes += length;
     if (isSynced) {
       sync();
     }
@@ -238,8 +244,11 @@ public final class Log implements Closeable {
   /** Returns when all frames are on disk. */
   public void sync() throws IOException {
     if (dirty) {
+      long start = stopwatch.start();
       Objects.requireNonNull(file).sync();
       dirty = false;
+      stopwatch.end(Work.SYNC, unsyncedBytes, start);
+      unsyncedBytes = 0;
     }
   }
 

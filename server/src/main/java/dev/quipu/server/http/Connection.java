@@ -350,7 +350,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     boolean keepAlive = call.keepAlive && !closing;
     closing = !keepAlive;
     long nanos = clock.nanoTime() - call.startNanos;
-    shared.metrics.completed(call.request.method().name(), call.path(), reply.status(), nanos);
+    shared.metrics.completed(call.request.method().name(), call.path(), reply, nanos);
     ReplyWriter begun =
         ReplyWriter.write(
             context,

@@ -10,6 +10,7 @@ import dev.quipu.server.net.Connections;
 import dev.quipu.server.net.HostProcess;
 import dev.quipu.server.net.Listener;
 import dev.quipu.server.net.Loops;
+import dev.quipu.server.net.PortMeter;
 import dev.quipu.server.net.Transport;
 import dev.quipu.time.Clock;
 import io.netty.buffer.ByteBufAllocator;
@@ -69,7 +70,8 @@ public final class HttpServer implements AutoCloseable {
   private final Workers workers;
   private final HostProcess host;
   private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
-  private final Metrics metrics = new Metrics();
+  private final PortMeter meter = new PortMeter();
+  private final Metrics metrics;
   private final Routes routes;
   private final Connection.Shared shared;
   private final Channel listener;
@@ -85,6 +87,7 @@ public final class HttpServer implements AutoCloseable {
     this.tls = tls;
     this.clock = clock;
     this.host = host;
+    this.metrics = new Metrics(services.quipu(), meter, host);
     this.workers = new Workers(options.requestsMax(), host);
     Failures failures =
         new Failures(host, services.quipu().counters().technique(), services.storeName());
@@ -138,6 +141,11 @@ public final class HttpServer implements AutoCloseable {
     return (InetSocketAddress) listener.localAddress();
   }
 
+  /** Returns the meter of this port. */
+  public PortMeter meter() {
+    return meter;
+  }
+
   Routes routes() {
     return routes;
   }
@@ -164,7 +172,7 @@ public final class HttpServer implements AutoCloseable {
       channel.close();
       return;
     }
-    metrics.connections().incrementAndGet();
+    meter.opened();
     channel.config().setRecvByteBufAllocator(RECEIVE).setAllocator(ALLOCATOR);
     Connection connection = new Connection(channel, place.get(), shared);
     connections.put(channel, connection);
@@ -172,7 +180,7 @@ public final class HttpServer implements AutoCloseable {
         .closeFuture()
         .addListener(closed -> {
           connections.remove(channel);
-          metrics.connections().decrementAndGet();
+          meter.closed();
         });
     tls.ifPresent(each -> channel.pipeline().addLast(each.newHandler(channel.alloc())));
     channel
@@ -199,6 +207,7 @@ public final class HttpServer implements AutoCloseable {
     }
     loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
     workers.close();
+    metrics.close();
   }
 
   private void checkDeadlines() {

@@ -129,6 +129,18 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     }
   }
 
+  /** The errors are ERROR, CLIENT_ERROR and SERVER_ERROR; other replies begin otherwise. */
+  @Override
+  public boolean isError(ByteBuf replies, int at) {
+    if (replies.writerIndex() - at < 2) {
+      return false;
+    }
+    return switch (replies.getShort(at)) {
+      case 'E' << 8 | 'R', 'C' << 8 | 'L', 'S' << 8 | 'E' -> true;
+      default -> false;
+    };
+  }
+
   @Override
   public boolean isEnding() {
     return isEnding;

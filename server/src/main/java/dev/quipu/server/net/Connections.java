@@ -213,8 +213,13 @@ public final class Connections {
   }
 
   /** Returns the idle memory of all connections, in bytes. */
-  synchronized long usedBytes() {
+  public synchronized long usedBytes() {
     return usedBytes;
+  }
+
+  /** Returns the maximum idle memory of all connections, in bytes. */
+  public long limitBytes() {
+    return limitBytes;
   }
 
   /** The registration of one connection. */

@@ -1,5 +1,6 @@
 package dev.quipu.server.net;
 
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -12,9 +13,13 @@ import java.util.function.Supplier;
  *     other {@link Error} that was not handled; must neither block nor throw
  * @param impediment why the process cannot serve although its store answers, such as a failed port;
  *     empty if it can
+ * @param ports meters of the other ports, by protocol
  */
 public record HostProcess(
-    MemoryBudget budget, Consumer<Throwable> onError, Supplier<Optional<String>> impediment) {
+    MemoryBudget budget,
+    Consumer<Throwable> onError,
+    Supplier<Optional<String>> impediment,
+    Map<String, PortMeter> ports) {
   /** Maximum depth of the chain of causes. */
   private static final int DEPTH_MAX = 16;
 
@@ -22,7 +27,7 @@ public record HostProcess(
    * Creates a process with its own budget that leaves errors to the threads in which they occur.
    */
   public static HostProcess alone() {
-    return new HostProcess(MemoryBudget.ofHeap(), error -> {}, Optional::empty);
+    return new HostProcess(MemoryBudget.ofHeap(), error -> {}, Optional::empty, Map.of());
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.quipu.server.protocol;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Operation;
 import io.netty.buffer.ByteBuf;
@@ -47,6 +48,10 @@ public final class Batch implements Operation {
   private boolean isHeavy; // a command had a large reply or visited many names
   private boolean isHeavyExpected;
   private boolean isAbandoned;
+  private ErrorReplies errorReplies = (replies, at) -> false;
+  private int errors; // replies
+  private boolean isContinued; // the next command has run in part
+  private boolean isUnknown; // failed, perhaps after it took effect
   private @Nullable RuntimeException broken; // failure of the next command before it ran
   private @Nullable ByteBuf failures;
   private @Nullable Runnable then;
@@ -62,6 +67,28 @@ public final class Batch implements Operation {
     this.commands = new ArrayList<>(commands);
     this.out = Unpooled.buffer(answerBytes);
     this.memory = memory;
+  }
+
+  /** Recognizes error replies. */
+  @FunctionalInterface
+  interface ErrorReplies {
+    /** Returns whether the last reply of the buffer, which begins at this place, is an error. */
+    boolean isError(ByteBuf replies, int at);
+  }
+
+  /** Counts the error replies of this batch. */
+  void countErrors(ErrorReplies recognized) {
+    errorReplies = recognized;
+  }
+
+  /** Returns the number of error replies. */
+  int errors() {
+    return errors;
+  }
+
+  /** Returns whether the batch has failed, and may have taken effect nevertheless. */
+  boolean isUnknown() {
+    return isUnknown;
   }
 
   /** Adds a command. */
@@ -188,6 +215,7 @@ public final class Batch implements Operation {
       PendingCommand command = commands.get(next);
       RuntimeException why = broken;
       boolean fits = counters.canEverFit(bytes) && why == null;
+      int at = out.writerIndex();
       if (fits) {
         command.run(counters, out);
       } else {
@@ -195,7 +223,11 @@ public final class Batch implements Operation {
         command.failed(why == null ? counters.tooLarge() : why, out);
       }
       if (!fits || command.isDone()) {
+        errors += !isContinued && errorReplies.isError(out, at) ? 1 : 0;
+        isContinued = false;
         next++;
+      } else {
+        isContinued = true;
       }
       if (next == commands.size()) {
         isHeavy |= memory.isLarge() || counters.visited() > VISITED_MAX;
@@ -253,10 +285,11 @@ public final class Batch implements Operation {
   /** Replaces the replies of all unanswered commands by errors: their outcome is unknown. */
   @Override
   public void failed(RuntimeException why) {
-    ByteBuf errors = Unpooled.buffer();
+    ByteBuf replies = Unpooled.buffer();
     for (int i = answered; i < commands.size(); i++) {
-      commands.get(i).failed(why, errors);
+      commands.get(i).failed(why, replies);
     }
-    failures = errors;
+    failures = replies;
+    isUnknown = !(why instanceof NotAppliedException);
   }
 }

@@ -3,6 +3,7 @@ package dev.quipu.server.protocol;
 import dev.quipu.server.net.Connections;
 import dev.quipu.server.net.DirectMemory;
 import dev.quipu.server.net.Incidents;
+import dev.quipu.server.net.PortMeter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
@@ -57,9 +58,11 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private static final int SLOW_SECONDS_MAX = 30;
 
   private final CommandDecoder decoder;
+  private final Batch.ErrorReplies errorReplies;
   private final LoopCommits commits;
   private final ConnectionMemory memory;
   private final Connections.Place place;
+  private final PortMeter meter;
   private final Consumer<Throwable> stop;
   private @Nullable ByteBuf rest; // undecoded input, copied out of the network buffer
   private @Nullable Batch batch; // waiting for its commit, or paused
@@ -76,6 +79,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private boolean isLarge; // whether the overhead of the batch is reserved
   private @Nullable Future<?> slow;
   private @Nullable Future<?> progressCheck;
+  private long batchStart;
   private long taken; // commands
   private long takenAtCheck;
   private long left; // replies sent
@@ -84,6 +88,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   /**
    * Creates the handler of one connection.
    *
+   * @param meter counts the commands
    * @param stop stops the engine after a {@link VirtualMachineError}
    */
   CommandConnection(
@@ -91,12 +96,15 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
       LoopCommits commits,
       ConnectionMemory memory,
       Connections.Place place,
+      PortMeter meter,
       Consumer<Throwable> stop) {
     this.decoder = decoder;
+    this.errorReplies = decoder::isError;
     this.commits = commits;
     this.memory = memory;
     this.place = place;
     place.idleWhen(() -> batch == null && unread == 0);
+    this.meter = meter;
     this.stop = stop;
   }
 
@@ -217,6 +225,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   @SuppressWarnings("ReferenceEquality") // compares buffers by identity
   private void read(ChannelHandlerContext context, @Nullable ByteBuf in) {
     Batch next = new Batch(lastSize, lastAnswerBytes, memory);
+    next.countErrors(errorReplies);
     if (in != null && !isOutOfMemory) {
       boolean isMore = fill(in, next);
       if (!in.isReadable() || decoder.isEnding()) {
@@ -242,6 +251,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
         next.expectHeavy();
       }
       batch = next;
+      batchStart = meter.start();
       lastSize = next.size();
       taken += lastSize;
       commits.add(next, () -> guarded(context, () -> answer(context, next)));
@@ -306,6 +316,11 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   /** Answers a batch after its commit. */
   private void answer(ChannelHandlerContext context, Batch done) {
     if (done.hasFailed()) {
+      if (done.isUnknown()) {
+        meter.unknown(done.size());
+      } else {
+        meter.answered(done.size(), done.size(), meter.since(batchStart));
+      }
       isShut = true; // the batch stays set, so that none of its objects are reused
       end(context, done.answers());
       return;
@@ -313,6 +328,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     lastAnswerBytes = Math.min(done.answers().readableBytes() + 1, ANSWER_BYTES_EXPECTED_MAX);
     if (!done.isPaused()) {
       batch = null;
+      meter.answered(done.size(), done.errors(), meter.since(batchStart));
       wasHeavy = done.isHeavy();
       memory.give(done.commandBytes());
       release();

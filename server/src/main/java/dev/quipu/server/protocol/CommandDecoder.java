@@ -22,6 +22,9 @@ public interface CommandDecoder {
    */
   boolean decode(ByteBuf in, Batch batch);
 
+  /** Returns whether the last reply of the buffer, which begins at this place, is an error. */
+  boolean isError(ByteBuf replies, int at);
+
   /** Returns whether reading has stopped; the connection closes once everything is answered. */
   boolean isEnding();
 

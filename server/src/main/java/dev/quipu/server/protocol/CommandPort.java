@@ -6,6 +6,7 @@ import dev.quipu.server.net.DirectMemory;
 import dev.quipu.server.net.Listener;
 import dev.quipu.server.net.Loops;
 import dev.quipu.server.net.MemoryBudget;
+import dev.quipu.server.net.PortMeter;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.group.ChannelGroup;
@@ -115,6 +116,9 @@ public final class CommandPort implements AutoCloseable {
       return;
     }
     connections.add(channel);
+    PortMeter meter = options.meter();
+    meter.opened();
+    channel.closeFuture().addListener(closed -> meter.closed());
     LoopCommits ofLoop =
         commits.computeIfAbsent(
             channel.eventLoop(),
@@ -130,7 +134,7 @@ public final class CommandPort implements AutoCloseable {
     options.tls().ifPresent(tls -> channel.pipeline().addLast(tls.newHandler(channel.alloc())));
     channel
         .pipeline()
-        .addLast(new CommandConnection(decoder, ofLoop, memory, place.get(), engine::stop));
+        .addLast(new CommandConnection(decoder, ofLoop, memory, place.get(), meter, engine::stop));
   }
 
   /** Stops accepting and closes all connections. */

@@ -1,6 +1,7 @@
 package dev.quipu.server.protocol;
 
 import dev.quipu.server.net.MemoryBudget;
+import dev.quipu.server.net.PortMeter;
 import dev.quipu.server.net.Transport;
 import io.netty.handler.ssl.SslContext;
 import java.util.Optional;
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param transport network transport
  * @param mayFlush whether clients may remove all counters by one command
  * @param memory memory budget, possibly shared with other ports
+ * @param meter counts requests and connections
  */
 public record PortOptions(
     String bind,
@@ -25,7 +27,8 @@ public record PortOptions(
     int connectionsMax,
     Transport transport,
     boolean mayFlush,
-    MemoryBudget memory) {
+    MemoryBudget memory,
+    PortMeter meter) {
   private static final int CONNECTIONS_MAX = 20_000;
 
   /**
@@ -40,31 +43,34 @@ public record PortOptions(
         CONNECTIONS_MAX,
         Transport.best(),
         false,
-        MemoryBudget.ofHeap());
+        MemoryBudget.ofHeap(),
+        new PortMeter());
   }
 
   /** Returns a copy with an address, a required token and TLS. */
   public PortOptions withAccess(String at, Optional<String> by, Optional<SslContext> encrypted) {
-    return new PortOptions(at, port, by, encrypted, connectionsMax, transport, mayFlush, memory);
+    return new PortOptions(
+        at, port, by, encrypted, connectionsMax, transport, mayFlush, memory, meter);
   }
 
   /** Returns a copy with a maximum number of connections. */
   public PortOptions withConnectionsMax(int connections) {
-    return new PortOptions(bind, port, token, tls, connections, transport, mayFlush, memory);
+    return new PortOptions(bind, port, token, tls, connections, transport, mayFlush, memory, meter);
   }
 
   /** Returns a copy with another transport. */
   public PortOptions withTransport(Transport other) {
-    return new PortOptions(bind, port, token, tls, connectionsMax, other, mayFlush, memory);
+    return new PortOptions(bind, port, token, tls, connectionsMax, other, mayFlush, memory, meter);
   }
 
   /** Returns a copy that allows clients to remove all counters, or not. */
   public PortOptions withFlush(boolean may) {
-    return new PortOptions(bind, port, token, tls, connectionsMax, transport, may, memory);
+    return new PortOptions(bind, port, token, tls, connectionsMax, transport, may, memory, meter);
   }
 
   /** Returns a copy with a shared memory budget. */
   public PortOptions withMemory(MemoryBudget budget) {
-    return new PortOptions(bind, port, token, tls, connectionsMax, transport, mayFlush, budget);
+    return new PortOptions(
+        bind, port, token, tls, connectionsMax, transport, mayFlush, budget, meter);
   }
 }

@@ -53,6 +53,11 @@ final class RespDecoder implements CommandDecoder {
   }
 
   @Override
+  public boolean isError(ByteBuf replies, int at) {
+    return replies.writerIndex() > at && replies.getByte(at) == '-';
+  }
+
+  @Override
   public boolean isEnding() {
     return session.isEnding;
   }

@@ -319,7 +319,10 @@ final class HttpServerTest {
     assertEquals("ok\n", client.get("/readyz").body());
     assertTrue(client.get("/readyz?verbose").body().startsWith("store test: ok ("));
     String metrics = client.get("/metrics").body();
-    assertTrue(metrics.contains("quipu_adds_total{result=\"applied\"} 1.0"), metrics);
+    assertTrue(
+        metrics.contains(
+            "quipu_adds_total{outcome=\"applied\",store=\"engine\",technique=\"engine\"} 1.0"),
+        metrics);
     assertTrue(metrics.contains("route=\"/v1/counters/{name}/add\",status=\"200\""), metrics);
     assertEquals(200, client.get("/problems/bound-reached").status());
     assertEquals(404, client.get("/problems/nothing").status());

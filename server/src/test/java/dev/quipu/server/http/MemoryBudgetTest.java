@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -55,7 +56,7 @@ final class MemoryBudgetTest {
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(60),
                 Duration.ofSeconds(15));
-    HostProcess host = new HostProcess(budget, reported::set, Optional::empty);
+    HostProcess host = new HostProcess(budget, reported::set, Optional::empty, Map.of());
     server = HttpServer.start(options, Optional.empty(), services, host, Clock.system());
     client = new Client(server.address());
   }

@@ -14,6 +14,7 @@ import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.memcache.MemcacheServer;
 import dev.quipu.server.net.Connections;
 import dev.quipu.server.net.MemoryBudget;
+import dev.quipu.server.net.PortMeter;
 import dev.quipu.server.resp.RawClient;
 import dev.quipu.server.resp.RespServer;
 import dev.quipu.time.Clock;
@@ -294,6 +295,7 @@ final class MemoryTest {
             new LoopCommits(Runnable::run, Runnable::run, operations -> {}, stop),
             memory,
             connections.enter("a port", new EmbeddedChannel(), 0, false).orElseThrow(),
+            new PortMeter(),
             stop));
   }
 
@@ -324,6 +326,7 @@ final class MemoryTest {
                 new LoopCommits(later::add, later::add, operations -> {}, cause -> {}),
                 new ConnectionMemory(budget, 0),
                 budget.connections().enter("a port", new EmbeddedChannel(), 0, false).orElseThrow(),
+                new PortMeter(),
                 cause -> {}));
     channel.writeInbound(Unpooled.wrappedBuffer(new byte[] {1}));
     assertTrue(budget.usedBytes() >= HELD_BYTES - ConnectionMemory.FREE_BYTES);
@@ -349,6 +352,7 @@ final class MemoryTest {
                     .connections()
                     .enter("a port", new EmbeddedChannel(), 0, false)
                     .orElseThrow(),
+                new PortMeter(),
                 cause -> {}));
     for (int i = 0; i < 100; i++) {
       channel.writeInbound(Unpooled.wrappedBuffer(new byte[10_000]));
@@ -443,6 +447,11 @@ final class MemoryTest {
   private static class Silent implements CommandDecoder {
     @Override
     public boolean decode(ByteBuf in, Batch batch) {
+      return false;
+    }
+
+    @Override
+    public boolean isError(ByteBuf replies, int at) {
       return false;
     }
 

@@ -6,6 +6,7 @@ import dev.quipu.server.cli.output.Version;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.memcache.MemcacheServer;
 import dev.quipu.server.net.MemoryBudget;
+import dev.quipu.server.net.PortMeter;
 import dev.quipu.server.net.Tls;
 import dev.quipu.server.protocol.CommandPort;
 import dev.quipu.server.protocol.PortOptions;
@@ -19,9 +20,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -68,17 +71,22 @@ final class PortFlags {
   /**
    * An open port.
    *
+   * @param protocol the name of the protocol
+   * @param meter counts its requests
    * @param isListening returns whether it is still open
    * @param impediment returns why it cannot serve, within a time; empty if it can
    */
   record Open(
+      String protocol,
+      PortMeter meter,
       String scheme,
       InetSocketAddress address,
       BooleanSupplier isListening,
       Function<Duration, Optional<String>> impediment) {
-    private static Open of(String protocol, Optional<SslContext> tls, CommandPort port) {
-      String scheme = tls.isPresent() ? protocol + "s" : protocol;
-      return new Open(scheme, port.address(), port::isListening, port::impediment);
+    private static Open of(
+        String protocol, String name, PortMeter meter, boolean hasTls, CommandPort port) {
+      String scheme = hasTls ? name + "s" : name;
+      return new Open(protocol, meter, scheme, port.address(), port::isListening, port::impediment);
     }
 
     String url() {
@@ -124,7 +132,7 @@ final class PortFlags {
       PortOptions options = options("--resp", redisPort, http, tls).withMemory(budget);
       CommandPort server = RespServer.start(options, engine, Version.current(), Clock.system());
       closing.addFirst(server::close);
-      opened.add(Open.of("redis", tls, server));
+      opened.add(Open.of("resp", "redis", options.meter(), tls.isPresent(), server));
     }
     Integer memcachedPort = memcached;
     if (memcachedPort != null) {
@@ -133,9 +141,14 @@ final class PortFlags {
       CommandPort server =
           MemcacheServer.start(options, engine, unsigned, Version.current(), Clock.system());
       closing.addFirst(server::close);
-      opened.add(Open.of("memcached", tls, server));
+      opened.add(Open.of("memcached", "memcached", options.meter(), tls.isPresent(), server));
     }
     return opened;
+  }
+
+  /** Returns the meters of ports by protocol. */
+  static Map<String, PortMeter> meters(List<Open> ports) {
+    return ports.stream().collect(Collectors.toMap(Open::protocol, Open::meter));
   }
 
   /** Returns which port no longer listens; empty if all do. */

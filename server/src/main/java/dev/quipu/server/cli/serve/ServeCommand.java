@@ -221,12 +221,17 @@ public final class ServeCommand implements Callable<Integer> {
       List<PortFlags.Open> others = ports.open(options, tls, counters, budget, closing);
       HostProcess host =
           new HostProcess(
-              budget, policy::onError, () -> PortFlags.impediment(others).or(opened.impediment));
+              budget,
+              policy::onError,
+              () -> PortFlags.impediment(others).or(opened.impediment),
+              PortFlags.meters(others));
       HttpServer server = HttpServer.start(options, tls, opened.services, host, Clock.system());
       closing.addFirst(server::close);
       List<PortFlags.Open> all = new ArrayList<>();
       all.add(
           new PortFlags.Open(
+              "http",
+              server.meter(),
               tls.isPresent() ? "https" : "http",
               server.address(),
               () -> true,

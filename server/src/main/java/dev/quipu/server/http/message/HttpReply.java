@@ -9,8 +9,10 @@ import java.util.Map;
  * A response.
  *
  * @param parts the body, in pieces; must not be changed
+ * @param isUnknown whether the outcome of the request is unknown
  */
-public record HttpReply(int status, String type, List<byte[]> parts, Map<String, String> headers) {
+public record HttpReply(
+    int status, String type, List<byte[]> parts, Map<String, String> headers, boolean isUnknown) {
   public static final String JSON = "application/json";
 
   /** Returns a reply with a JSON object of these members; 64-bit numbers must be strings. */
@@ -25,13 +27,19 @@ public record HttpReply(int status, String type, List<byte[]> parts, Map<String,
 
   /** Returns a reply with an encoded body. */
   public static HttpReply bytes(int status, String type, List<byte[]> parts) {
-    return new HttpReply(status, type, parts, new LinkedHashMap<>());
+    return new HttpReply(status, type, parts, new LinkedHashMap<>(), false);
   }
 
   /** Returns the reply for a problem. */
   public static HttpReply of(Problem problem) {
     byte[] body = JsonBody.MAPPER.writeValueAsBytes(problem.members());
-    HttpReply reply = bytes(problem.status(), "application/problem+json", List.of(body));
+    HttpReply reply =
+        new HttpReply(
+            problem.status(),
+            "application/problem+json",
+            List.of(body),
+            new LinkedHashMap<>(),
+            problem.isUnknown());
     problem.allowedMethods().ifPresent(methods -> reply.with("Allow", methods));
     return problem.isTemporary() ? reply.with("Retry-After", "1") : reply;
   }

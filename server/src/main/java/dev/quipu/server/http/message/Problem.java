@@ -52,6 +52,11 @@ public final class Problem extends RuntimeException {
     return type;
   }
 
+  /** Returns whether the outcome of the request is unknown. */
+  boolean isUnknown() {
+    return "unknown".equals(extensions.get("outcome"));
+  }
+
   /** Returns whether the same request may succeed shortly after. */
   boolean isTemporary() {
     return status == 429 || status == 503 || status == 507;

@@ -28,10 +28,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Serves counters over HTTP. */
-record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
+/**
+ * Serves counters over HTTP.
+ *
+ * @param observed makes an add that is not one of {@code counters}, and reports it
+ */
+record CounterRoutes(
+    Counters counters, Function<Supplier<AddResult>, AddResult> observed, Failures failures) {
   static final String ADD = "/v1/counters/{name}/add";
   static final String BULK = "/v1/counters/bulk";
 
@@ -45,15 +52,16 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
 
   /** POST /v1/counters/{name}/add */
   HttpReply add(Exchange exchange) {
-    Add add;
     AddResult result;
     Map<String, Object> members;
     try {
       JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling", "attributes"));
-      add = read(exchange.variable(), body, exchange.idempotencyKey().orElse(null));
+      Add add = read(exchange.variable(), body, exchange.idempotencyKey().orElse(null));
       Map<String, String> attributes = body.members("attributes", Attributed.ATTRIBUTES_MAX);
-      result = attributes.isEmpty() ? counters.add(add) : attributed().add(add, attributes);
-      metrics.added(result);
+      result =
+          attributes.isEmpty()
+              ? counters.add(add)
+              : observed.apply(() -> attributed().add(add, attributes));
       members = members(add, result);
     } catch (RuntimeException e) {
       throw failures.problem(e, ADD).ofWrite().with("name", exchange.variable()); // as in a bulk
@@ -103,7 +111,6 @@ record CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
   private Map<String, Object> line(Add add, ItemResult result) {
     try {
       AddResult reply = result.result();
-      metrics.added(reply);
       Map<String, Object> line = new LinkedHashMap<>();
       line.put("status", 200);
       line.putAll(members(add, reply));

@@ -1,40 +1,102 @@
 package dev.quipu.server.http.route;
 
-import dev.quipu.AddResult;
-import dev.quipu.Rejection;
-import io.micrometer.core.instrument.Counter;
+import dev.quipu.Quipu;
+import dev.quipu.micrometer.Budgets;
+import dev.quipu.micrometer.QuipuMetrics;
+import dev.quipu.micrometer.Times;
+import dev.quipu.server.http.message.HttpReply;
+import dev.quipu.server.net.Connections;
+import dev.quipu.server.net.HostProcess;
+import dev.quipu.server.net.MemoryBudget;
+import dev.quipu.server.net.PortMeter;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.util.Locale;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.ToDoubleFunction;
 
 /** The metrics of the server. No tag is the name of a counter: there may be millions. */
-public final class Metrics {
+public final class Metrics implements AutoCloseable {
   /** Methods that have a tag of their own; clients can invent any number of others. */
   private static final Set<String> METHODS =
       Set.of("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT");
 
+  /** The first status of an error. */
+  private static final int BAD_REQUEST = 400;
+
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-  private final AtomicInteger connections = new AtomicInteger();
+  private final PortMeter http;
   private final Map<String, Timer> requests = new ConcurrentHashMap<>();
-  private final Map<String, Counter> adds = new ConcurrentHashMap<>();
+  private final AtomicBoolean hasProcessMeters = new AtomicBoolean();
+  private final JvmGcMetrics collections = new JvmGcMetrics();
 
-  public Metrics() {
-    Gauge.builder("quipu.http.connections", connections, AtomicInteger::get)
-        .description("open connections")
-        .register(registry);
+  /**
+   * Registers all meters.
+   *
+   * @param http the meter of the port that serves them
+   */
+  public Metrics(Quipu quipu, PortMeter http, HostProcess host) {
+    this.http = http;
+    new QuipuMetrics(quipu).bindTo(registry);
+    port("http", http);
+    host.ports().forEach(this::port);
+    MemoryBudget budget = host.budget();
+    Connections idle = budget.connections();
+    Budgets.register(
+        registry,
+        Tags.empty(),
+        "requests",
+        budget,
+        MemoryBudget::usedBytes,
+        MemoryBudget::limitBytes);
+    Budgets.register(
+        registry,
+        Tags.empty(),
+        "connections",
+        idle,
+        Connections::usedBytes,
+        Connections::limitBytes);
   }
 
-  /** Returns the number of open connections. */
-  public AtomicInteger connections() {
-    return connections;
+  private void port(String name, PortMeter meter) {
+    Tags tags = Tags.of("port", name);
+    requests(tags.and("outcome", "success"), meter, PortMeter::successes);
+    requests(tags.and("outcome", "error"), meter, PortMeter::errors);
+    requests(tags.and("outcome", "unknown"), meter, PortMeter::unknowns);
+    Gauge.builder("quipu.port.connections", meter, PortMeter::connections)
+        .description("Open connections")
+        .baseUnit("connections")
+        .tags(tags)
+        .register(registry);
+    Timer timer =
+        Times.timer("quipu.port.latency", "Time from a decoded request, or batch, to its reply")
+            .tags(tags)
+            .register(registry);
+    meter.measure(nanos -> timer.record(nanos, TimeUnit.NANOSECONDS));
+  }
+
+  private void requests(Tags tags, PortMeter meter, ToDoubleFunction<PortMeter> value) {
+    FunctionCounter.builder("quipu.port.requests", meter, value)
+        .description("Answered requests or commands")
+        .baseUnit("requests")
+        .tags(tags)
+        .register(registry);
   }
 
   /**
@@ -42,44 +104,44 @@ public final class Metrics {
    *
    * @param path the path of the route, as in the table of routes, or "none"
    */
-  public void completed(String sentMethod, String path, int status, long nanos) {
+  public void completed(String sentMethod, String path, HttpReply reply, long nanos) {
+    if (reply.isUnknown()) {
+      http.unknown(1);
+    } else {
+      http.answered(1, reply.status() < BAD_REQUEST ? 0 : 1, nanos);
+    }
     String method = METHODS.contains(sentMethod) ? sentMethod : "other";
+    int status = reply.status();
     requests
         .computeIfAbsent(
             method + " " + path + " " + status,
             key ->
                 Timer.builder("quipu.http.requests")
-                    .description("completed requests")
+                    .description("Completed requests")
                     .tags("method", method, "route", path, "status", Integer.toString(status))
                     .register(registry))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
 
-  /** Counts the result of an add. */
-  void added(AddResult result) {
-    String kind =
-        switch (result) {
-          case AddResult.Applied applied -> "applied";
-          case AddResult.Replayed replayed -> "replayed";
-          case AddResult.Conflict conflict -> "conflict";
-          case AddResult.Rejected rejected -> rejected(rejected.why());
-        };
-    adds.computeIfAbsent(
-            kind,
-            key ->
-                Counter.builder("quipu.adds")
-                    .description("results of adds")
-                    .tag("result", kind)
-                    .register(registry))
-        .increment();
-  }
-
-  private static String rejected(Rejection why) {
-    return "rejected_" + why.name().toLowerCase(Locale.ROOT);
-  }
-
   /** Returns all metrics in the Prometheus text format. */
   String text() {
+    if (hasProcessMeters.compareAndSet(false, true)) { // loading them slows a start
+      List<MeterBinder> process =
+          List.of(
+              new JvmMemoryMetrics(),
+              collections,
+              new JvmThreadMetrics(),
+              new ProcessorMetrics(),
+              new UptimeMetrics(),
+              new FileDescriptorMetrics());
+      process.forEach(each -> each.bindTo(registry));
+    }
     return registry.scrape();
+  }
+
+  @Override
+  public void close() {
+    collections.close();
+    registry.close();
   }
 }

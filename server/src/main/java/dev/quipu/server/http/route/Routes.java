@@ -33,7 +33,8 @@ public final class Routes {
       Failures failures,
       Supplier<Optional<String>> impediment,
       Clock clock) {
-    CounterRoutes counters = new CounterRoutes(services.quipu().counters(), metrics, failures);
+    CounterRoutes counters =
+        new CounterRoutes(services.quipu().counters(), services.quipu()::observed, failures);
     AggregateRoutes aggregates =
         new AggregateRoutes(() -> services.quipu().part(ViewAggregates.class));
     ViewRoutes views = new ViewRoutes(services.views(), services.queue(), failures);

@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Replies of the routes that set and delete counters, over counters in a map. */
@@ -98,7 +99,7 @@ final class CounterRoutesTest {
   private static final Failures FAILURES = new Failures(HOST, "map", "heap");
 
   private static CounterRoutes routes(Counters counters) {
-    return new CounterRoutes(counters, new Metrics(), FAILURES);
+    return new CounterRoutes(counters, Supplier::get, FAILURES);
   }
 
   private static Exchange exchange(HttpMethod method, String name, String body) {
