@@ -53,7 +53,11 @@ public final class ServerCalls implements AutoCloseable {
     this.options = options;
     HttpClient.Builder builder =
         HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT_MAX);
-    options.tls().ifPresent(builder::sslContext);
+    if (options.servers().stream().noneMatch(server -> server.getScheme().equals("https"))) {
+      builder.sslContext(new NoTls());
+    } else {
+      options.tls().ifPresent(builder::sslContext);
+    }
     client = builder.build();
   }
 

@@ -1,9 +1,11 @@
 package dev.quipu.server;
 
+import dev.quipu.server.cli.PlainGet;
 import dev.quipu.server.cli.QuipuCommand;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
+import java.util.Optional;
 import picocli.CommandLine;
 
 /** The command {@code quipu}. */
@@ -19,6 +21,11 @@ public final class Main {
     // Leak detection is for tests; here it would only cost time.
     if (System.getProperty(LEAK_DETECTION) == null) {
       System.setProperty(LEAK_DETECTION, "disabled");
+    }
+    Optional<String> value = PlainGet.value(System.getenv(), args);
+    if (value.isPresent()) {
+      System.out.println(value.get());
+      System.exit(System.out.checkError() ? FAILED : 0);
     }
     CommandLine line = QuipuCommand.commandLine(args);
     // Not System.out, which hides write errors: these must lead to a failure code.
