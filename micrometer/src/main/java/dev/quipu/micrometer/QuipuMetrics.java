@@ -18,7 +18,7 @@ import java.util.Optional;
  * }</pre>
  */
 public final class QuipuMetrics implements MeterBinder {
-  /** The value of the tag {@code store} for counters on a server. */
+  /** The value of the tags {@code store} and {@code technique} for counters on a server. */
   private static final String SERVER = "server";
 
   private final Quipu quipu;
@@ -45,7 +45,8 @@ public final class QuipuMetrics implements MeterBinder {
     Tags all =
         tags.and(
             "technique",
-            quipu.counters().technique(),
+            // A server is not asked: it may not respond yet, and has meters of its own.
+            store.isPresent() ? quipu.counters().technique() : SERVER,
             "store",
             store.map(each -> each.profile().name()).orElse(SERVER));
     Optional<Engine> engine = quipu.counters().as(Engine.class);
