@@ -5,6 +5,7 @@ import dev.quipu.QuipuException;
 import dev.quipu.store.StoreProfile.Capability;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -94,6 +95,30 @@ public interface StoreDriver extends AutoCloseable {
    */
   default List<Finding> inspect() {
     return List.of();
+  }
+
+  /**
+   * Returns measurements of the driver's own work at this moment, without calling the store; what
+   * it does not measure is missing, always.
+   */
+  default Map<Measure, Long> measures() {
+    return Map.of();
+  }
+
+  /** A measurement of a driver. */
+  enum Measure {
+    /** Connections that a call uses. */
+    CONNECTIONS_IN_USE,
+    /** Open connections that no call uses. */
+    CONNECTIONS_IDLE,
+    /** Maximum number of connections. */
+    CONNECTIONS_MAX,
+    /** Calls that wait for a connection. */
+    CALLS_WAITING,
+    /** Adds that were written in a group, which may be of one, since the driver was opened. */
+    FOLDED_ADDS,
+    /** Writes of such groups since the driver was opened. */
+    FOLDED_WRITES
   }
 
   /** Closes the resources that the driver opened itself, never those passed to it. */

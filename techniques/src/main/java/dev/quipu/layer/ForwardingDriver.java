@@ -17,6 +17,7 @@ import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -122,6 +123,11 @@ public abstract class ForwardingDriver implements BatchDriver, ScanDriver {
   @Override
   public List<Finding> inspect() {
     return forward(() -> driver().inspect());
+  }
+
+  @Override
+  public Map<Measure, Long> measures() {
+    return driver().measures();
   }
 
   @Override

@@ -20,6 +20,7 @@ import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -83,6 +84,11 @@ public final class Store {
    * @param retries further attempts for any reason: no effect, an unknown outcome, contention
    */
   public record Statistics(long calls, long repeats, long unknowns, long retries) {}
+
+  /** See {@link StoreDriver#measures}. */
+  public Map<StoreDriver.Measure, Long> measures() {
+    return barrier.measures();
+  }
 
   /** Reports the calls to the driver to an observer from now on, in addition to others. */
   public void observe(Observer observer) {

@@ -1,10 +1,15 @@
 package dev.quipu.postgresql;
 
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
+import dev.quipu.store.StoreDriver.Measure;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
@@ -90,6 +95,21 @@ final class Connections {
       release.run();
       throw e;
     }
+  }
+
+  /** Returns measurements of the connections; those idle are known of an own pool only. */
+  Map<Measure, Long> measures() {
+    Map<Measure, Long> measures = new EnumMap<>(Measure.class);
+    measures.put(Measure.CONNECTIONS_MAX, (long) connectionsMax);
+    measures.put(Measure.CONNECTIONS_IN_USE, (long) connectionsMax - free.availablePermits());
+    measures.put(
+        Measure.CALLS_WAITING, (long) free.getQueueLength() + freeToWrite.getQueueLength());
+    if (source instanceof HikariDataSource pool) {
+      HikariPoolMXBean state = pool.getHikariPoolMXBean();
+      measures.put(
+          Measure.CONNECTIONS_IDLE, state == null ? 0L : (long) state.getIdleConnections());
+    }
+    return measures;
   }
 
   private void enter(Semaphore some) {

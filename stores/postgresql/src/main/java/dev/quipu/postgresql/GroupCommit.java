@@ -29,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
@@ -52,6 +53,8 @@ final class GroupCommit {
   private final Table table;
   private final Function<List<Write>, WriteResult> alone;
   private final long waitMillisMax;
+  private final LongAdder adds = new LongAdder();
+  private final LongAdder statements = new LongAdder();
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Key, Set<Waiter>> waiting = new HashMap<>(); // has a key while it has a leader
 
@@ -89,6 +92,16 @@ final class GroupCommit {
     this.table = table;
     this.alone = alone;
     this.waitMillisMax = waitMax.toMillis();
+  }
+
+  /** Returns the number of adds that were members of a group. */
+  long adds() {
+    return adds.sum();
+  }
+
+  /** Returns the number of groups. */
+  long statements() {
+    return statements.sum();
   }
 
   /** An add to the value, allowed while the value before it is in {@code low..high}. */
@@ -324,6 +337,8 @@ final class GroupCommit {
             .sorted(Comparator.comparing(Write::key))
             .toList();
     Stored stored;
+    adds.add(group.size());
+    statements.increment();
     try {
       stored =
           markers.isEmpty()

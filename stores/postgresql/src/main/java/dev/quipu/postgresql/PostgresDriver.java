@@ -414,6 +414,14 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   }
 
   @Override
+  public Map<Measure, Long> measures() {
+    Map<Measure, Long> measures = connections.measures();
+    measures.put(Measure.FOLDED_ADDS, groups.adds());
+    measures.put(Measure.FOLDED_WRITES, groups.statements());
+    return measures;
+  }
+
+  @Override
   public void close() {
     onClose.run();
   }

@@ -14,6 +14,7 @@ import dev.quipu.time.Clock;
 import java.net.URI;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -95,6 +96,12 @@ public final class LaterDriver extends ForwardingDriver {
   @Override
   public Optional<AtomicOperations> operations() {
     return Optional.empty();
+  }
+
+  /** Returns none before the store was opened. */
+  @Override
+  public synchronized Map<Measure, Long> measures() {
+    return opened == null ? Map.of() : opened.measures();
   }
 
   @Override
