@@ -7,10 +7,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** The text that a server returns for its metrics. */
-record Exposition(List<Series> series, Map<String, String> types) {
+record Exposition(List<Series> series, Map<String, String> types, Map<String, String> helps) {
   private static final Pattern TYPE = Pattern.compile("# TYPE (\\S+) (\\S+)");
+  private static final Pattern HELP = Pattern.compile("# HELP (\\S+) (.+)");
   private static final Pattern LINE =
       Pattern.compile("([a-zA-Z_:][a-zA-Z0-9_:]*)(\\{(.*)})? (\\S+)");
   private static final Pattern LABEL =
@@ -32,7 +34,22 @@ record Exposition(List<Series> series, Map<String, String> types) {
     while (type.find()) {
       types.put(type.group(1), type.group(2));
     }
-    return new Exposition(series, types);
+    Map<String, String> helps = new TreeMap<>();
+    Matcher help = HELP.matcher(text);
+    while (help.find()) {
+      helps.put(help.group(1), help.group(2));
+    }
+    return new Exposition(series, types, helps);
+  }
+
+  /** Returns these metrics with those of another server. */
+  Exposition and(Exposition other) {
+    Map<String, String> allTypes = new TreeMap<>(types);
+    allTypes.putAll(other.types);
+    Map<String, String> allHelps = new TreeMap<>(helps);
+    allHelps.putAll(other.helps);
+    List<Series> all = Stream.concat(series.stream(), other.series.stream()).toList();
+    return new Exposition(all, allTypes, allHelps);
   }
 
   private static Series series(String line) {

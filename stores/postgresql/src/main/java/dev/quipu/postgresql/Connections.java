@@ -97,7 +97,7 @@ final class Connections {
     }
   }
 
-  /** Returns measurements of the connections; those idle are known of an own pool only. */
+  /** Returns measurements of the connections; idle ones only of the pool of a URI. */
   Map<Measure, Long> measures() {
     Map<Measure, Long> measures = new EnumMap<>(Measure.class);
     measures.put(Measure.CONNECTIONS_MAX, (long) connectionsMax);
