@@ -14,12 +14,11 @@ final class AddLines {
   private AddLines() {}
 
   /**
-   * Returns the result that a line of the response reports.
+   * Returns the result that a line, or a whole response, reports.
    *
    * @throws RuntimeException if it reports a failure
    */
-  static AddResult result(JsonNode line) {
-    int status = line.path("status").asInt(0);
+  static AddResult result(int status, JsonNode line) {
     String type = line.path("type").asString("");
     if (status == 200) {
       long added = required(line, "added", true);

@@ -188,7 +188,7 @@ final class AddQueue implements AutoCloseable {
     try {
       JsonNode line = lines.parsed();
       status = line.path("status").asInt(0);
-      add.call.done(add.place, AddLines.result(line));
+      add.call.done(add.place, AddLines.result(status, line));
     } catch (JacksonException e) {
       failed(add, reply.malformed("a line of the response is not JSON", e), true);
     } catch (QuipuException e) {

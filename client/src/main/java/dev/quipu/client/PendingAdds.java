@@ -154,11 +154,12 @@ final class PendingAdds {
       if (results[i] == null) {
         QuipuException last = failures[i];
         String message = last == null ? why : why + ": " + last.getMessage();
+        Reason of = last == null || reason == Reason.TIMEOUT ? reason : last.reason();
         results[i] =
             new ItemResult.Failed(
                 unknown[i] || isInFlight
-                    ? new OutcomeUnknownException(reason, message, last)
-                    : new NotAppliedException(reason, message, last));
+                    ? new OutcomeUnknownException(of, message, last)
+                    : new NotAppliedException(of, message, last));
       }
     }
     left = 0;

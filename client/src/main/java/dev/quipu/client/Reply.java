@@ -1,5 +1,6 @@
 package dev.quipu.client;
 
+import dev.quipu.AddResult;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -21,6 +22,11 @@ public record Reply(int status, byte[] body, boolean writes) {
   /** Returns the body as JSON; throws the failure that it reports if the status is not 200. */
   public JsonNode ok() {
     return require(200).parse(text());
+  }
+
+  /** Returns the result of an add; throws the failure that it reports if there is none. */
+  public AddResult addResult() {
+    return AddLines.result(status, status == 200 ? ok() : problem());
   }
 
   /** Returns this reply; throws the failure that it reports if it has another status. */
@@ -95,8 +101,9 @@ public record Reply(int status, byte[] body, boolean writes) {
           case 500 -> type.equals("/problems/store-damaged") ? Reason.CORRUPT : Reason.UNAVAILABLE;
           default -> Reason.UNAVAILABLE;
         };
-    // A 5xx without an outcome comes from a proxy; the server may have applied the request.
-    String outcome = problem.path("outcome").asString(status >= 500 ? "unknown" : "not-applied");
+    // A 5xx or 2xx without an outcome comes from a proxy; the server may have applied the request.
+    boolean isDefinite = status >= 300 && status < 500;
+    String outcome = problem.path("outcome").asString(isDefinite ? "not-applied" : "unknown");
     boolean unknown = writes && outcome.equals("unknown");
     return QuipuException.of(unknown ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, reason, detail, null);
   }

@@ -1,5 +1,7 @@
 package dev.quipu.client;
 
+import java.io.ByteArrayOutputStream;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -46,8 +48,18 @@ public record Request(
     return new Request(method, path, effect, JSON, MAPPER.writeValueAsBytes(members), null);
   }
 
+  /** Returns a request with a line of JSON for each object. */
+  public static Request lines(String path, Effect effect, List<Map<String, Object>> objects) {
+    ByteArrayOutputStream lines = new ByteArrayOutputStream();
+    for (Map<String, Object> each : objects) {
+      lines.writeBytes(MAPPER.writeValueAsBytes(each));
+      lines.write('\n');
+    }
+    return lines(path, effect, lines.toByteArray());
+  }
+
   /** Returns a request with lines of JSON. */
-  public static Request lines(String path, Effect effect, byte[] lines) {
+  static Request lines(String path, Effect effect, byte[] lines) {
     return new Request("POST", path, effect, NDJSON, lines, null);
   }
 
@@ -56,8 +68,8 @@ public record Request(
     return new Request(method, path, effect, "", NOTHING, null);
   }
 
-  /** Returns the same request with a request id in a header, in ASCII. */
-  public Request under(String id) {
+  /** Returns the same request with a request id in a header, in ASCII; null for none. */
+  public Request under(@Nullable String id) {
     return new Request(method, path, effect, type, body, id);
   }
 

@@ -89,7 +89,7 @@ public final class ServerCalls implements AutoCloseable {
       boolean isTemporary;
       try {
         Reply reply = attempt(request, deadline);
-        if (reply.isResult() && (reply.status() != 404 || !request.writes())) {
+        if (reply.isResult() && (reply.status() != 404 || !unknown)) {
           return reply;
         }
         if (!(reply.failure() instanceof QuipuException reported)) {

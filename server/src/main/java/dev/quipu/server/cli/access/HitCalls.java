@@ -1,23 +1,22 @@
 package dev.quipu.server.cli.access;
 
-import static dev.quipu.server.cli.access.ServerCalls.JSON;
-import static dev.quipu.server.cli.access.ServerCalls.encode;
-import static dev.quipu.server.cli.access.ServerCalls.json;
-import static dev.quipu.server.cli.access.ServerCalls.ok;
-import static dev.quipu.server.cli.access.ServerCalls.quoted;
-import static dev.quipu.server.cli.access.ServerCalls.required;
+import static dev.quipu.client.Reply.required;
+import static dev.quipu.client.ServerCalls.encode;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Limits;
 import dev.quipu.RequestId;
-import dev.quipu.server.cli.access.ServerCalls.Reply;
-import java.net.http.HttpRequest;
+import dev.quipu.client.Reply;
+import dev.quipu.client.Request;
+import dev.quipu.client.Request.Effect;
+import dev.quipu.client.ServerCalls;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /** Calls on the stored hits of counters, of a server with the technique hit-log. */
@@ -55,7 +54,7 @@ public final class HitCalls {
             + from.map(time -> "&from=" + encode(time.toString())).orElse("")
             + until.map(time -> "&until=" + encode(time.toString())).orElse("")
             + cursor.map(text -> "&cursor=" + encode(text)).orElse("");
-    JsonNode node = ok(calls.send(calls.get(path(counter) + query), false));
+    JsonNode node = calls.send(Request.get(path(counter) + query)).ok();
     List<ListedHit> hits = new ArrayList<>();
     for (JsonNode each : node.path("hits")) {
       hits.add(
@@ -73,13 +72,18 @@ public final class HitCalls {
    */
   public AddResult insert(Add add, Instant at) {
     Map<String, Object> members = Map.of("amount", add.delta(), "at", at.toString());
-    HttpRequest.Builder request = calls.post(path(add.counter()), JSON, json(members));
     RequestId id = add.id();
-    if (id != null) {
-      boolean isAscii = id.text().chars().allMatch(c -> c >= 0x20 && c < 0x7f);
-      request.header("Idempotency-Key", quoted(isAscii ? id.text() : id.bits()));
+    if (id == null) {
+      return send(add, members, Effect.ONCE, null);
     }
-    return RemoteAccess.result(calls.send(request, true));
+    boolean isAscii = id.text().chars().allMatch(c -> c >= 0x20 && c < 0x7f);
+    return send(add, members, Effect.REPEATABLE, isAscii ? id.text() : id.bits());
+  }
+
+  private AddResult send(
+      Add add, Map<String, Object> members, Effect effect, @Nullable String idempotencyKey) {
+    Request request = Request.json("POST", path(add.counter()), effect, members);
+    return calls.send(request.under(idempotencyKey)).addResult();
   }
 
   /**
@@ -88,14 +92,13 @@ public final class HitCalls {
    * @return false if no such hit is stored
    */
   public boolean set(String counter, String hit, long amount) {
-    HttpRequest.BodyPublisher body =
-        HttpRequest.BodyPublishers.ofString(json(Map.of("amount", amount)));
     String path = path(counter) + "?hit=" + encode(hit);
-    Reply reply = calls.send(calls.request(path).header("Content-Type", JSON).PUT(body), true);
+    Reply reply =
+        calls.send(Request.json("PUT", path, Effect.REPEATABLE, Map.of("amount", amount)));
     if (reply.status() == 404 && reply.problem().path("detail").asString("").contains(hit)) {
       return false;
     }
-    ok(reply);
+    reply.ok();
     return true;
   }
 

@@ -1,20 +1,18 @@
 package dev.quipu.server.cli.access;
 
-import static dev.quipu.server.cli.access.ServerCalls.JSON;
-import static dev.quipu.server.cli.access.ServerCalls.encode;
-import static dev.quipu.server.cli.access.ServerCalls.json;
-import static dev.quipu.server.cli.access.ServerCalls.ok;
-import static dev.quipu.server.cli.access.ServerCalls.quoted;
-import static dev.quipu.server.cli.access.ServerCalls.required;
+import static dev.quipu.client.Reply.required;
+import static dev.quipu.client.ServerCalls.encode;
 
 import dev.quipu.Limits;
 import dev.quipu.RequestId;
+import dev.quipu.client.Reply;
+import dev.quipu.client.Request;
+import dev.quipu.client.Request.Effect;
+import dev.quipu.client.ServerCalls;
 import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.Revision;
 import dev.quipu.sequence.RevisionLog;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.server.cli.access.ServerCalls.Reply;
-import java.net.http.HttpRequest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -31,28 +29,26 @@ record RemoteSequences(ServerCalls calls) implements SequenceAccess {
   public SequenceOfRecords.Result next(String series, String payload, RequestId id) {
     boolean isAscii = id.text().chars().allMatch(c -> c >= 0x20 && c < 0x7f);
     String path = "/v1/sequences/" + encode(series) + "/next";
-    HttpRequest.Builder request = calls.post(path, JSON, json(Map.of("payload", payload)));
-    String key = quoted(isAscii ? id.text() : id.bits());
-    Reply reply = calls.send(request.header("Idempotency-Key", key), true);
+    Request request = Request.json("POST", path, Effect.REPEATABLE, Map.of("payload", payload));
+    Reply reply = calls.send(request.under(isAscii ? id.text() : id.bits()));
     if (reply.status() == 422) {
       return new SequenceOfRecords.Conflict(0);
     }
-    JsonNode node = ok(reply);
+    JsonNode node = reply.ok();
     return new SequenceOfRecords.Numbered(
         required(node, "number", true), node.path("replayed").asBoolean());
   }
 
   @Override
   public long last(String series) {
-    return required(
-        ok(calls.send(calls.get("/v1/sequences/" + encode(series)), false)), "last", false);
+    return required(read("/v1/sequences/" + encode(series)).ok(), "last", false);
   }
 
   @Override
   public List<NumberedRecord> page(String series, long from, int limit) {
     String path = "/v1/sequences/%s?from=%d&limit=%d".formatted(encode(series), from, limit);
     List<NumberedRecord> records = new ArrayList<>();
-    for (JsonNode each : ok(calls.send(calls.get(path), false)).path("records")) {
+    for (JsonNode each : read(path).ok().path("records")) {
       records.add(
           new NumberedRecord(
               required(each, "number", false),
@@ -77,13 +73,13 @@ record RemoteSequences(ServerCalls calls) implements SequenceAccess {
       return new RevisionLog.Rejected(
           problem.path("exists").asBoolean(), required(problem, "count", true));
     }
-    JsonNode node = ok(reply);
+    JsonNode node = reply.ok();
     return new RevisionLog.Written(required(node, "number", true), required(node, "count", true));
   }
 
   @Override
   public long count(String series) {
-    return required(ok(read("/v1/revisions/" + encode(series))), "count", false);
+    return required(read("/v1/revisions/" + encode(series)).ok(), "count", false);
   }
 
   @Override
@@ -92,7 +88,7 @@ record RemoteSequences(ServerCalls calls) implements SequenceAccess {
     if (reply.status() == 404) {
       return Optional.empty();
     }
-    JsonNode node = ok(reply);
+    JsonNode node = reply.ok();
     return Optional.of(
         new Revision(
             required(node, "number", false),
@@ -106,12 +102,11 @@ record RemoteSequences(ServerCalls calls) implements SequenceAccess {
   // ---- jobs
 
   private Reply read(String path) {
-    return calls.send(calls.get(path), false);
+    return calls.send(Request.get(path));
   }
 
   private Reply send(String method, String path, Map<String, Object> members) {
-    HttpRequest.BodyPublisher body = HttpRequest.BodyPublishers.ofString(json(members));
-    return calls.send(calls.request(path).header("Content-Type", JSON).method(method, body), true);
+    return calls.send(Request.json(method, path, Effect.ONCE, members));
   }
 
   private static String path(String job) {
@@ -120,7 +115,7 @@ record RemoteSequences(ServerCalls calls) implements SequenceAccess {
 
   @Override
   public void openJob(String name, long last, int ranges) {
-    ok(send("PUT", path(name), Map.of("last", last, "ranges", ranges)));
+    send("PUT", path(name), Map.of("last", last, "ranges", ranges)).ok();
   }
 
   @Override
@@ -129,7 +124,7 @@ record RemoteSequences(ServerCalls calls) implements SequenceAccess {
     if (reply.status() == 404) {
       return Optional.empty();
     }
-    JsonNode node = ok(reply);
+    JsonNode node = reply.ok();
     return Optional.of(
         new Progress(required(node, "processed", false), required(node, "last", false)));
   }
@@ -147,18 +142,18 @@ record RemoteSequences(ServerCalls calls) implements SequenceAccess {
   @Override
   public Optional<Work> take(String name, Duration lease) {
     Map<String, Object> members = Map.of("leaseSeconds", lease.toSeconds());
-    return work(ok(send("POST", path(name) + "/take", members)));
+    return work(send("POST", path(name) + "/take", members).ok());
   }
 
   @Override
   public Optional<Work> done(String name, Work work, Duration lease) {
     Map<String, Object> members =
         Map.of("task", work.task(), "number", work.number(), "leaseSeconds", lease.toSeconds());
-    return work(ok(send("POST", path(name) + "/done", members)));
+    return work(send("POST", path(name) + "/done", members).ok());
   }
 
   @Override
   public void release(String name, String task) {
-    ok(send("POST", path(name) + "/release", Map.of("task", task)));
+    send("POST", path(name) + "/release", Map.of("task", task)).ok();
   }
 }
