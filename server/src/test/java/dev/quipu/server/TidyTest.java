@@ -205,7 +205,8 @@ final class TidyTest {
     for (Path pom : files("pom\\.xml")) {
       Path sources = pom.resolveSibling("src/main/java");
       boolean isNamed =
-          Files.exists(sources.resolve("module-info.java"))
+          pom.startsWith(ROOT.resolve("samples")) // applications
+              || Files.exists(sources.resolve("module-info.java"))
               || MODULE_NAME.matcher(Files.readString(pom)).find();
       if (Files.exists(sources) && !isNamed) {
         wrong.add(ROOT.relativize(pom).toString());

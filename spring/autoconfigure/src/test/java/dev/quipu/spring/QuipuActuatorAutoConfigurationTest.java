@@ -108,6 +108,12 @@ final class QuipuActuatorAutoConfigurationTest {
   }
 
   @Test
+  void actuatorFindsTheNamesOfParameters() throws Exception {
+    assertThat(QuipuEndpoint.class.getMethod("value", String[].class).getParameters()[0].getName())
+        .isEqualTo("name");
+  }
+
+  @Test
   void theEndpointHasConditions() {
     onStore.run(
         context -> assertThat(context).as("not exposed").doesNotHaveBean(QuipuEndpoint.class));

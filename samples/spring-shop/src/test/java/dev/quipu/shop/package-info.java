@@ -1,0 +1,5 @@
+/** Tests of the shop. */
+@NullMarked
+package dev.quipu.shop;
+
+import org.jspecify.annotations.NullMarked;
