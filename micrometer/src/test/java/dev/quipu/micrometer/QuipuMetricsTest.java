@@ -164,6 +164,38 @@ final class QuipuMetricsTest {
         IllegalArgumentException.class, () -> counters.add(new Add("", 1, null)).isApplied());
   }
 
+  /** A server is not asked for its technique: it may be unreachable. */
+  @Test
+  void countersOfAServerAreMeasured() {
+    Counters remote = quipu.counters();
+    Quipu.Backend server =
+        new Quipu.Backend() {
+          @Override
+          public Counters counters() {
+            return remote;
+          }
+
+          @Override
+          public <T> T part(Class<T> type) {
+            throw new UnsupportedOperationException("no part");
+          }
+
+          @Override
+          public boolean isRegional() {
+            return false;
+          }
+
+          @Override
+          public void close() {}
+        };
+    try (Quipu client = Quipu.on(server)) {
+      new QuipuMetrics(client).bindTo(meters.registry);
+      assertTrue(client.counters().add(add(5, ID)).isApplied());
+    }
+    String[] tags = {"store", "server", "technique", "server", "outcome", "applied"};
+    assertEquals(1, meters.count("quipu.adds", tags));
+  }
+
   @Test
   void tagsDistinguishStores() {
     assertEquals(0, meters.count("quipu.adds", "region", "eu", "outcome", "invalid"));
