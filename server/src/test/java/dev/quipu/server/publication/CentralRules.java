@@ -388,7 +388,7 @@ final class CentralRules {
 
     private Object value() {
       String first = next();
-      switch (first) {
+      return switch (first) {
         case "{" -> {
           Map<String, Object> members = new HashMap<>();
           while (!token.equals("}")) {
@@ -400,7 +400,7 @@ final class CentralRules {
             }
           }
           next();
-          return members;
+          yield members;
         }
         case "[" -> {
           List<Object> items = new ArrayList<>();
@@ -411,13 +411,11 @@ final class CentralRules {
             }
           }
           next();
-          return items;
+          yield items;
         }
         case "", "}", "]", ",", ":" -> throw new IllegalStateException("no value");
-        default -> {
-          return first;
-        }
-      }
+        default -> first;
+      };
     }
   }
 }

@@ -1,3 +1,5 @@
+package org.example;
+
 import dev.quipu.Counter;
 import dev.quipu.Quipu;
 import dev.quipu.RequestId;
