@@ -30,7 +30,8 @@ final class BomTest {
 
   private final String root = read("pom.xml");
   private final String bom =
-      read("bom/pom.xml").replaceAll("(?s)^.*?<dependencyManagement>|</dependencyManagement>.*", "");
+      read("bom/pom.xml")
+          .replaceAll("(?s)^.*?<dependencyManagement>|</dependencyManagement>.*", "");
 
   private static String read(String file) {
     try {
