@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Runs the commands of one page in a directory that holds {@code quipu} and {@code clients}. */
+/** Runs the commands of one page in a directory that holds what pages use of a clone. */
 final class DocShell implements AutoCloseable {
-  private static final List<String> LINKS = List.of("quipu", "clients");
+  private static final List<String> LINKS = List.of("quipu", "clients", "server");
 
   private final Path directory;
   private final Map<String, Process> servers = new HashMap<>();
@@ -36,7 +36,9 @@ final class DocShell implements AutoCloseable {
         new ProcessBuilder("bash", "-c", command.shellText())
             .directory(directory.toFile())
             .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
-    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    String home = System.getProperty("java.home");
+    builder.environment().put("JAVA_HOME", home);
+    builder.environment().merge("PATH", home + "/bin", (path, bin) -> bin + ":" + path);
     // redis-cli prints what it prints on a terminal.
     builder.environment().put("FAKETTY", "1");
     return builder;
