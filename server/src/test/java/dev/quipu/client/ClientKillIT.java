@@ -11,6 +11,7 @@ import dev.quipu.simulation.proxy.FaultProxy;
 import dev.quipu.simulation.proxy.HttpProtocol;
 import dev.quipu.simulation.proxy.WireFault;
 import dev.quipu.testkit.pace.Progress;
+import dev.quipu.time.Clock;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -31,9 +32,13 @@ import org.junit.jupiter.api.io.TempDir;
  */
 final class ClientKillIT {
   private static final long SEED = Long.getLong("seed", 20_261_125L);
-  private static final int THREADS = 100;
-  private static final int ADDS = Integer.getInteger("client.adds", 200);
-  private static final int KILLS = Integer.getInteger("client.kills", 3);
+  private static final int THREADS = 1_000;
+  private static final int ADDS = Integer.getInteger("client.adds", 20);
+
+  /** Kills in equal parts of the adds, unless there is one in each period until the last add. */
+  private static final int KILLS = 3;
+
+  private static final long PERIOD_MILLIS = Long.getLong("client.kill.millis", 0);
   private static final double LOST = 0.05;
 
   @Test
@@ -59,10 +64,16 @@ final class ClientKillIT {
         threads.add(executor.submit(() -> addAll(quipu.counter("a"), thread, done)));
       }
       Progress progress = new Progress("adds", done::get);
-      for (int kill = 1; kill <= KILLS; kill++) {
-        progress.awaitAtLeast((long) THREADS * ADDS * kill / (KILLS + 1));
+      int kills = 0;
+      while (PERIOD_MILLIS > 0 ? done.get() < THREADS * (long) ADDS : kills < KILLS) {
+        if (PERIOD_MILLIS > 0) {
+          Clock.system().sleep(Duration.ofMillis(PERIOD_MILLIS));
+        } else {
+          progress.awaitAtLeast((long) THREADS * ADDS * (kills + 1) / (KILLS + 1));
+        }
         server.close();
         server = ServeProcess.start(directory, port);
+        kills++;
       }
       int replayed = 0;
       for (Future<Integer> each : threads) {
@@ -71,7 +82,7 @@ final class ClientKillIT {
       long lost = proxy.ledger().fired(WireFault.REPLY_DROPPED);
       System.out.printf(
           "ClientKillIT: %d adds, %d kills, %d replies lost, %d adds replayed%n",
-          done.get(), KILLS, lost, replayed);
+          done.get(), kills, lost, replayed);
       proxy.use(FaultPlan.none());
       assertEquals((long) THREADS * ADDS, quipu.counter("a").read().orElseThrow().value());
       assertTrue(lost > 0 && replayed > 0, "no reply was lost");
