@@ -2,10 +2,12 @@ package dev.quipu.server;
 
 import dev.quipu.server.cli.PlainGet;
 import dev.quipu.server.cli.QuipuCommand;
+import dev.quipu.server.cli.serve.PlainServe;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
 import java.util.Optional;
+import java.util.OptionalInt;
 import picocli.CommandLine;
 
 /** The command {@code quipu}. */
@@ -27,17 +29,22 @@ public final class Main {
       System.out.println(value.get());
       System.exit(System.out.checkError() ? FAILED : 0);
     }
-    CommandLine line = QuipuCommand.commandLine(args);
-    // Not System.out, which hides write errors: these must lead to a failure code.
-    line.setOut(
-        new PrintWriter(new FileOutputStream(FileDescriptor.out), true, System.out.charset()));
     int code = FAILED;
     try {
-      code = line.execute(args);
+      OptionalInt served = PlainServe.run(args);
+      code = served.isPresent() ? served.getAsInt() : execute(args);
     } catch (Error e) {
       System.err.println("quipu: " + e);
     } finally { // also after an Error: running threads must not keep the process alive
       System.exit(code);
     }
+  }
+
+  private static int execute(String... args) {
+    CommandLine line = QuipuCommand.commandLine(args);
+    // Not System.out, which hides write errors: these must lead to a failure code.
+    line.setOut(
+        new PrintWriter(new FileOutputStream(FileDescriptor.out), true, System.out.charset()));
+    return line.execute(args);
   }
 }

@@ -1,8 +1,6 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.Outcome;
 import dev.quipu.Quipu;
-import dev.quipu.QuipuException;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.server.cli.access.Environment;
@@ -10,6 +8,7 @@ import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.access.Target;
 import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Explanation;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.Version;
 import dev.quipu.server.cli.serve.IngestCommand;
@@ -19,8 +18,6 @@ import dev.quipu.server.cli.store.DataCommands;
 import dev.quipu.server.cli.store.RepairCommand;
 import dev.quipu.server.cli.store.StoreCommands;
 import dev.quipu.time.Clock;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -150,8 +147,9 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     line.registerConverter(Duration.class, new DurationConverter());
     line.setParameterExceptionHandler((failure, arguments) -> explain(failure));
     line.setExecutionExceptionHandler((failure, command, parsed) -> {
-      Output.note(command, "quipu: " + message(failure));
-      return exitCode(failure);
+      Explanation why = Explanation.of(failure);
+      Output.note(command, why.message());
+      return why.exitCode();
     });
     return line;
   }
@@ -206,36 +204,5 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
   @Override
   public long startedNanos() {
     return STARTED_NANOS;
-  }
-
-  private static String message(Exception failure) {
-    String message = String.valueOf(failure.getMessage());
-    return switch (failure) {
-      case QuipuException e when e.outcome() == Outcome.UNKNOWN -> "outcome unknown: " + message;
-      case QuipuException e -> message;
-      case IllegalArgumentException e -> message;
-      case UnsupportedOperationException e -> message;
-      case IOException e -> message;
-      case UncheckedIOException e -> message;
-      default -> failure.toString();
-    };
-  }
-
-  private static int exitCode(Exception failure) {
-    return switch (failure) {
-      case QuipuException e when e.outcome() == Outcome.UNKNOWN -> ExitCode.UNKNOWN;
-      case QuipuException e ->
-          switch (e.reason()) {
-            case CORRUPT -> ExitCode.DAMAGED;
-            case INVALID -> ExitCode.USAGE;
-            case UNAVAILABLE, THROTTLED, TIMEOUT, FULL, DENIED -> ExitCode.UNREACHABLE;
-            case REJECTED, CONFLICT -> ExitCode.REJECTED;
-          };
-      case IllegalArgumentException e -> ExitCode.USAGE;
-      case UnsupportedOperationException e -> ExitCode.USAGE;
-      case IOException e -> ExitCode.UNREACHABLE;
-      case UncheckedIOException e -> ExitCode.FAILED; // standard output
-      default -> ExitCode.FAILED;
-    };
   }
 }

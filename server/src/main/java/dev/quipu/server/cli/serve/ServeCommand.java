@@ -53,6 +53,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -175,6 +177,34 @@ public final class ServeCommand implements Callable<Integer> {
   private FailurePolicy.Action onFailure = FailurePolicy.Action.exit;
 
   @Mixin private LogOption log = new LogOption();
+
+  private final LongSupplier startedNanos;
+  private final Consumer<String> notes;
+
+  /** Creates a command whose options picocli sets. */
+  public ServeCommand() {
+    startedNanos = () -> Environment.of(command).startedNanos();
+    notes = text -> Output.note(command.commandLine(), text);
+  }
+
+  /**
+   * Creates a command with the defaults of all options, without picocli.
+   *
+   * @param started when the process started
+   * @param notes prints a line to standard error
+   */
+  ServeCommand(long started, Consumer<String> notes) {
+    startedNanos = () -> started;
+    this.notes = notes;
+  }
+
+  void onData(Path directory) {
+    data = directory;
+  }
+
+  void onHttp(int port) {
+    http = port;
+  }
 
   @Override
   public Integer call() throws IOException {
@@ -416,9 +446,8 @@ public final class ServeCommand implements Callable<Integer> {
 
   private void ready(List<PortFlags.Open> ports, String name) {
     List<String> urls = ports.stream().map(PortFlags.Open::url).toList();
-    long millis = (Clock.system().nanoTime() - Environment.of(command).startedNanos()) / 1_000_000;
-    Output.note(
-        command.commandLine(),
+    long millis = (Clock.system().nanoTime() - startedNanos.getAsLong()) / 1_000_000;
+    notes.accept(
         "quipu is ready: %s, store %s, in %d ms".formatted(String.join(", ", urls), name, millis));
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
     logger.atInfo().addKeyValue("http", urls.getFirst()).addKeyValue("store", name).log("Ready");

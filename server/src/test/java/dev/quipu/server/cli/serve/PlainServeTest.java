@@ -1,0 +1,118 @@
+package dev.quipu.server.cli.serve;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.server.cli.QuipuCommand;
+import dev.quipu.server.cli.output.ExitCode;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The short way to start a server sets the same options as the command, or leaves it to it. */
+final class PlainServeTest {
+  /** Members that hold no option. */
+  private static final Set<String> NO_OPTIONS = Set.of(".command", ".startedNanos", ".notes");
+
+  @TempDir Path temporary;
+
+  @Test
+  void itSetsWhatTheCommandSets() throws Exception {
+    List<String[]> plain =
+        List.of(
+            arguments("serve"),
+            arguments("serve", "--data", "a b"),
+            arguments("serve", "--http", "0"),
+            arguments("serve", "--http", "07080", "--data", "/a=b"),
+            arguments("serve", "--data", "serve", "--http", "99999"));
+    for (String[] each : plain) {
+      Object parsed =
+          QuipuCommand.commandLine(each).parseArgs(each).subcommand().commandSpec().userObject();
+      Optional<ServeCommand> command = PlainServe.command(each);
+      assertTrue(command.isPresent(), String.join(" ", each));
+      assertEquals(options(parsed), options(command.get()), String.join(" ", each));
+    }
+    ServeCommand other = PlainServe.command("serve", "--http", "1").orElseThrow();
+    assertNotEquals(options(PlainServe.command("serve").orElseThrow()), options(other));
+  }
+
+  @Test
+  void itLeavesTheUnusualToTheCommand() {
+    List<String[]> unusual =
+        List.of(
+            arguments(),
+            arguments("get"),
+            arguments("--help"),
+            arguments("serve", "--help"),
+            arguments("serve", "data"),
+            arguments("serve", "--data"),
+            arguments("serve", "--data=a"),
+            arguments("serve", "--data", ""),
+            arguments("serve", "--data", "--http"),
+            arguments("serve", "--data", "@file"),
+            arguments("serve", "--data", "a\0b"),
+            arguments("serve", "--data", "a", "--data", "b"),
+            arguments("serve", "--http", "x"),
+            arguments("serve", "--http", "-1"),
+            arguments("serve", "--http", "100000"),
+            arguments("serve", "--resp", "0"),
+            arguments("serve", "@file"),
+            arguments("serve", "--data", "a", "--insecure"));
+    for (String[] each : unusual) {
+      assertTrue(PlainServe.command(each).isEmpty(), String.join(" ", each));
+      assertEquals(OptionalInt.empty(), PlainServe.run(each));
+    }
+  }
+
+  @Test
+  void itFailsAsTheCommandFails() throws Exception {
+    Path file = Files.createFile(temporary.resolve("file"));
+    for (String[] each :
+        List.of(
+            arguments("serve", "--data", file.toString(), "--http", "0"),
+            arguments("serve", "--data", file.toString(), "--http", "65536"))) {
+      CommandLine line = QuipuCommand.commandLine(each);
+      assertEquals(OptionalInt.of(line.execute(each)), PlainServe.run(each));
+      assertNotEquals(OptionalInt.of(ExitCode.OK), PlainServe.run(each));
+    }
+  }
+
+  private static String[] arguments(String... arguments) {
+    return arguments;
+  }
+
+  /** Returns all options by their field, also those of mixins. */
+  private static Map<String, String> options(Object command) throws Exception {
+    Map<String, String> options = new TreeMap<>();
+    add("", command, options);
+    return options;
+  }
+
+  private static void add(String path, @Nullable Object value, Map<String, String> into)
+      throws Exception {
+    boolean hasOptions = value != null && value.getClass().getName().startsWith("dev.quipu.server");
+    if (!hasOptions || value instanceof Enum) {
+      into.put(path, String.valueOf(value));
+      return;
+    }
+    for (Field field : value.getClass().getDeclaredFields()) {
+      String name = path + "." + field.getName();
+      if (!Modifier.isStatic(field.getModifiers()) && !NO_OPTIONS.contains(name)) {
+        field.setAccessible(true);
+        add(name, field.get(value), into);
+      }
+    }
+  }
+}
