@@ -102,8 +102,9 @@ final class PlainServeTest {
 
   private static void add(String path, @Nullable Object value, Map<String, String> into)
       throws Exception {
-    boolean hasOptions = value != null && value.getClass().getName().startsWith("dev.quipu.server");
-    if (!hasOptions || value instanceof Enum) {
+    if (value == null
+        || value instanceof Enum
+        || !value.getClass().getName().startsWith("dev.quipu.server")) {
       into.put(path, String.valueOf(value));
       return;
     }
