@@ -374,7 +374,7 @@ public final class Recovery {
    * Finds the first frame of a segment that the snapshot does not cover. Covered frames are not
    * needed, so damage among them does not prevent reading.
    */
-  private Place skipCovered(Log.Segment segment) {
+  private Place skipCovered(Log.Segment segment) throws IOException {
     long next = segment.firstFrame();
     int at = Log.HEAD_BYTES;
     while (next <= state.frame) {
@@ -399,7 +399,7 @@ public final class Recovery {
   }
 
   /** Returns where reading can continue after damage; null if a needed frame is damaged too. */
-  private @Nullable Place afterDamage(int at, long number) {
+  private @Nullable Place afterDamage(int at, long number) throws IOException {
     SegmentReader.@Nullable Found found = reader.find(at, number + 1, state.frame + 1);
     if (found != null) {
       return new Place(found.head().number(), found.at());
@@ -420,7 +420,7 @@ public final class Recovery {
     return damage;
   }
 
-  private DamageException flipped(Log.Segment segment, int at, long number) {
+  private DamageException flipped(Log.Segment segment, int at, long number) throws IOException {
     SegmentReader.Following following = reader.following(at, number);
     validAfterDamage = following.commands();
     return new DamageException(

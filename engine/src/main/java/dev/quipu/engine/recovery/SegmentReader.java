@@ -9,13 +9,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds frames in the segments of the log, one after the other. All are read into one buffer,
- * because a segment may be as large as a small heap.
+ * because a segment may be as large as a small heap. All of a segment is read and examined, but its
+ * last pages are not kept if they are zeros, which contain no frame: most of a segment that was not
+ * used before.
  */
 final class SegmentReader {
   private static final long HEAP_BESIDES_BYTES = 8 << 20; // memory besides a log segment
+  private static final int PAGE_BYTES = 4_096;
+  private static final int PIECE_BYTES_MAX = 1 << 20;
+  private static final int PIECES = 64;
+  private static final ByteBuffer ZEROS = ByteBuffer.allocate(PAGE_BYTES).asReadOnlyBuffer();
 
   private final Disk disk;
   private final Frame frame;
+  private Path path = Path.of("");
+  private int size; // of the segment
+  private boolean isWhole; // the buffer has the zeros at the end too
   private ByteBuffer bytes = ByteBuffer.allocate(0);
 
   SegmentReader(Disk disk, long identity) {
@@ -32,25 +41,74 @@ final class SegmentReader {
   record Following(long highest, long commands) {}
 
   /** Reads another segment. */
-  void read(Path path) throws IOException {
-    int size = Math.toIntExact(disk.size(path));
+  void read(Path segment) throws IOException {
+    path = segment;
+    size = Math.toIntExact(disk.size(path));
     long heap = Runtime.getRuntime().maxMemory();
     if (size + HEAP_BESIDES_BYTES > heap) {
       throw new IOException(
           "%s is too large for a heap of %d MiB: start with a larger one (-Xmx)"
               .formatted(path, heap >> 20));
     }
-    if (bytes.capacity() < size) {
-      bytes = disk.buffer(size);
+    int used = usedBytes();
+    // One page more than is used, so that all heads of frames are in the buffer.
+    keep((int) Math.min(size, (long) used + PAGE_BYTES));
+  }
+
+  /** Fills the buffer with the first bytes of the segment. */
+  private void keep(int length) throws IOException {
+    if (bytes.capacity() < length) {
+      bytes = ByteBuffer.allocate(0); // there may not be memory for two
+      bytes = disk.buffer(length);
     }
-    bytes.clear().limit(size);
+    bytes.clear().limit(length);
     disk.read(path, 0, bytes);
     bytes.flip();
+    isWhole = length == size;
+  }
+
+  /** Reads the segment from its end on, and returns where its last pages of zeros begin. */
+  private int usedBytes() throws IOException {
+    int pieceBytes = Math.clamp(size / PIECES & -PAGE_BYTES, PAGE_BYTES, PIECE_BYTES_MAX);
+    ByteBuffer piece = disk.buffer(pieceBytes);
+    int end = size;
+    while (end > 0) {
+      int from = Math.max(0, end - pieceBytes);
+      disk.read(path, from, piece.clear().limit(end - from));
+      int used = usedBytes(piece.flip());
+      if (used > 0) {
+        return from + used;
+      }
+      end = from;
+    }
+    return 0;
+  }
+
+  private static int usedBytes(ByteBuffer piece) {
+    int end = piece.limit();
+    while (end > 0) {
+      int from = Math.max(0, end - PAGE_BYTES);
+      if (piece.slice(from, end - from).mismatch(ZEROS.slice(0, end - from)) >= 0) {
+        return end;
+      }
+      end = from;
+    }
+    return 0;
   }
 
   /** Returns the header of the frame at {@code at}; null if there is no valid frame. */
-  Frame.@Nullable Head frameAt(int at) {
+  Frame.@Nullable Head frameAt(int at) throws IOException {
+    if (!isWhole && reachesBeyond(at)) {
+      keep(size);
+    }
     return frame.read(bytes, at);
+  }
+
+  /** Returns whether the end of a frame, which may be zeros, is not in the buffer. */
+  private boolean reachesBeyond(int at) {
+    return at + Frame.HEAD_BYTES <= bytes.limit()
+        && bytes.getInt(at) == Frame.MAGIC
+        && bytes.getInt(at + 4) > bytes.limit() - at - Frame.HEAD_BYTES;
   }
 
   ByteBuffer payload(int at, Frame.Head head) {
@@ -68,9 +126,9 @@ final class SegmentReader {
   record Found(int at, Frame.Head head) {}
 
   /** Returns the first valid frame from {@code from} on whose number is in a range, if any. */
-  @Nullable Found find(int from, long first, long last) {
+  @Nullable Found find(int from, long first, long last) throws IOException {
     for (int i = from; i + Frame.HEAD_BYTES <= bytes.limit(); i += Frame.ALIGNMENT) {
-      Frame.@Nullable Head head = hasNumber(i, first, last) ? frame.read(bytes, i) : null;
+      Frame.@Nullable Head head = hasNumber(i, first, last) ? frameAt(i) : null;
       if (head != null) {
         return new Found(i, head);
       }
@@ -79,12 +137,12 @@ final class SegmentReader {
   }
 
   /** Returns whether a valid frame with a number above {@code number} follows. */
-  boolean isFollowed(int from, long number) {
+  boolean isFollowed(int from, long number) throws IOException {
     return find(from, number + 1, Long.MAX_VALUE) != null;
   }
 
   /** Returns the valid frames from {@code from} on whose number is above {@code number}. */
-  Following following(int from, long number) {
+  Following following(int from, long number) throws IOException {
     long highest = 0;
     long commands = 0;
     for (Found each = find(from, number + 1, Long.MAX_VALUE);
