@@ -11,14 +11,15 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
  * Combines concurrent adds: those that wait while requests are in flight go together in the next
  * one. A single add is sent immediately, so combining costs no time.
+ *
+ * <p>Few requests are in flight at once: more of them would only be smaller, and a request costs
+ * more than an add in it.
  */
 final class AddQueue implements AutoCloseable {
   /** Maximum number of adds that wait. */
@@ -27,21 +28,26 @@ final class AddQueue implements AutoCloseable {
   /** Maximum number of adds of one call; a request has less than twice as many. */
   static final int BATCH_ADDS_MAX = 1_000;
 
-  /** Maximum number of requests in flight. */
+  /** Number of requests in flight. */
+  private static final int REQUESTS = 2;
+
+  /** Maximum number of requests in flight while enough adds wait for a full one. */
   private static final int REQUESTS_MAX = 4;
+
+  /** Calls end at most this long after their deadline. */
+  private static final Duration TICK = Duration.ofMillis(10);
 
   private static final String PATH = "/v1/counters/bulk";
 
   private final ServerCalls calls;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition arrived = lock.newCondition();
   private final Queue<PendingAdds> waiting = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waitingAdds = new AtomicInteger();
 
-  /** Senders that wait for adds, or are about to. */
-  private final AtomicInteger idle = new AtomicInteger();
+  /** Requests in flight, those about to be built included. */
+  private final AtomicInteger requests = new AtomicInteger();
 
-  private final AtomicBoolean isStarted = new AtomicBoolean();
+  private final Queue<Batch> inFlight = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean isWatching = new AtomicBoolean();
   private volatile boolean isClosed;
 
   AddQueue(ServerCalls calls) {
@@ -65,52 +71,73 @@ final class AddQueue implements AutoCloseable {
           "%d adds wait for the server; the limit is %d. Retry later"
               .formatted(before, WAITING_ADDS_MAX));
     }
-    if (isStarted.compareAndSet(false, true)) {
-      for (int i = 0; i < REQUESTS_MAX; i++) {
-        Thread.ofVirtual().name("quipu-client-" + i).start(this::send);
-      }
-    }
     waiting.add(adds);
-    if (idle.get() > 0) {
-      wake();
+    startRequest();
+    if (!isWatching.get() && isWatching.compareAndSet(false, true)) {
+      Thread.ofVirtual().name("quipu-client-deadlines").start(this::watch);
     }
     if (isClosed) {
       endWaiting();
     }
   }
 
-  private void wake() {
-    lock.lock();
-    try {
-      arrived.signalAll();
-    } finally {
-      lock.unlock();
+  private void startRequest() {
+    int started = requests.get();
+    while (started < requestsMax()) {
+      if (requests.compareAndSet(started, started + 1)) {
+        Thread.ofVirtual().name("quipu-client").start(this::send);
+        return;
+      }
+      started = requests.get();
     }
+  }
+
+  private int requestsMax() {
+    return waitingAdds.get() < BATCH_ADDS_MAX ? REQUESTS : REQUESTS_MAX;
   }
 
   private void send() {
-    for (List<PendingAdds> batch = take(); !batch.isEmpty(); batch = take()) {
-      attempt(batch);
+    try {
+      Batch batch = new Batch(taken());
+      while (!batch.calls.isEmpty()) {
+        inFlight.add(batch);
+        try {
+          attempt(batch);
+        } finally {
+          inFlight.remove(batch);
+        }
+        batch = new Batch(requests.get() > requestsMax() ? List.of() : taken());
+      }
+    } finally {
+      requests.decrementAndGet();
+    }
+    if (!waiting.isEmpty()) {
+      startRequest(); // for adds that arrived after the last look, and saw a request in flight
     }
   }
 
-  /** Waits for adds, and returns those of the next request; none after the end. */
-  private List<PendingAdds> take() {
-    List<PendingAdds> batch = taken();
-    while (batch.isEmpty() && !isClosed) {
-      idle.incrementAndGet();
-      lock.lock();
+  /**
+   * Ends calls whose deadline has passed, as long as there are any. Without a timer for each call,
+   * which would cost as much as the call.
+   */
+  private void watch() {
+    while (true) {
       try {
-        if (waiting.isEmpty() && !isClosed) {
-          arrived.awaitUninterruptibly();
-        }
-      } finally {
-        idle.decrementAndGet();
-        lock.unlock();
+        calls.clock().sleep(TICK);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e); // nobody has the thread
       }
-      batch = taken();
+      long now = calls.clock().nanoTime();
+      waiting.forEach(call -> call.endAfterDeadline(now));
+      inFlight.forEach(batch -> batch.calls.forEach(call -> call.endAfterDeadline(now)));
+      if (requests.get() == 0 && waiting.isEmpty()) {
+        isWatching.set(false);
+        boolean isIdle = requests.get() == 0 && waiting.isEmpty();
+        if (isIdle || !isWatching.compareAndSet(false, true)) {
+          return;
+        }
+      }
     }
-    return batch;
   }
 
   /** Returns waiting adds, at most as many as a request may have. */
@@ -129,14 +156,23 @@ final class AddQueue implements AutoCloseable {
     return batch;
   }
 
+  /** The calls of a request. */
+  private static final class Batch {
+    final List<PendingAdds> calls;
+
+    Batch(List<PendingAdds> calls) {
+      this.calls = calls;
+    }
+  }
+
   /** An add in a request. */
   private record Sent(PendingAdds call, int place) {}
 
-  private void attempt(List<PendingAdds> batch) {
+  private void attempt(Batch batch) {
     LineWriter lines = new LineWriter();
     List<Sent> sent = new ArrayList<>();
     long deadline = Long.MIN_VALUE;
-    for (PendingAdds call : batch) {
+    for (PendingAdds call : batch.calls) {
       for (int place : call.begin()) {
         lines.add(call.add(place), call.id(place), call.isOwnId(place));
         sent.add(new Sent(call, place));
@@ -149,7 +185,7 @@ final class AddQueue implements AutoCloseable {
         attempt(Request.lines(PATH, Request.Effect.REPEATABLE, lines.lines()), sent, deadline);
       }
     } finally {
-      endAll(batch);
+      endAll(batch.calls);
     }
   }
 
@@ -218,7 +254,6 @@ final class AddQueue implements AutoCloseable {
             && calls.clock().nanoTime() + pause.toNanos() < call.deadlineNanos();
     if (!isUseful) {
       call.giveUp(Reason.UNAVAILABLE, "gave up after %d attempts".formatted(call.attempts()));
-      call.end();
       return;
     }
     Thread.ofVirtual()
@@ -228,7 +263,6 @@ final class AddQueue implements AutoCloseable {
             submit(call);
           } catch (InterruptedException | QuipuException e) {
             call.giveUp(Reason.UNAVAILABLE, String.valueOf(e.getMessage()));
-            call.end();
           }
         });
   }
@@ -236,14 +270,12 @@ final class AddQueue implements AutoCloseable {
   @Override
   public void close() {
     isClosed = true;
-    wake();
     endWaiting();
   }
 
   private void endWaiting() {
     for (PendingAdds call = waiting.poll(); call != null; call = waiting.poll()) {
       call.giveUp(Reason.UNAVAILABLE, "the client was closed");
-      call.end();
     }
   }
 }

@@ -8,7 +8,6 @@ import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -147,34 +146,43 @@ final class PendingAdds {
     return false;
   }
 
-  /** Ends the call: adds without a result are unknown if an attempt may have been applied. */
-  synchronized void giveUp(Reason reason, String why) {
-    isEnded = true;
-    for (int i = 0; i < results.length; i++) {
-      if (results[i] == null) {
-        QuipuException last = failures[i];
-        String message = last == null ? why : why + ": " + last.getMessage();
-        Reason of = last == null || reason == Reason.TIMEOUT ? reason : last.reason();
-        results[i] =
-            new ItemResult.Failed(
-                unknown[i] || isInFlight
-                    ? new OutcomeUnknownException(of, message, last)
-                    : new NotAppliedException(of, message, last));
-      }
+  /** Ends the call if its deadline has passed. */
+  void endAfterDeadline(long nowNanos) {
+    if (nowNanos - deadlineNanos >= 0 && !isEnded) {
+      giveUp(Reason.TIMEOUT, "the deadline of the call passed");
     }
-    left = 0;
   }
 
-  /** Waits for the results. */
-  List<ItemResult> await(Clock clock) {
+  /** Ends the call: adds without a result are unknown if an attempt may have been applied. */
+  void giveUp(Reason reason, String why) {
+    synchronized (this) {
+      isEnded = true;
+      for (int i = 0; i < results.length; i++) {
+        if (results[i] == null) {
+          results[i] = new ItemResult.Failed(withoutResult(i, reason, why));
+        }
+      }
+      left = 0;
+    }
+    LockSupport.unpark(caller);
+  }
+
+  private QuipuException withoutResult(int place, Reason reason, String why) {
+    QuipuException last = failures[place];
+    String message = last == null ? why : why + ": " + last.getMessage();
+    Reason of = last == null || reason == Reason.TIMEOUT ? reason : last.reason();
+    return unknown[place] || isInFlight
+        ? new OutcomeUnknownException(of, message, last)
+        : new NotAppliedException(of, message, last);
+  }
+
+  /** Waits for the results. {@link #endAfterDeadline} limits the time. */
+  List<ItemResult> await() {
     while (!isEnded) {
-      long nanos = deadlineNanos - clock.nanoTime();
-      if (nanos <= 0) {
-        giveUp(Reason.TIMEOUT, "the deadline of the call passed");
-      } else if (Thread.currentThread().isInterrupted()) {
+      if (Thread.currentThread().isInterrupted()) {
         giveUp(Reason.UNAVAILABLE, "the thread was interrupted while it waited for the server");
       } else {
-        LockSupport.parkNanos(this, nanos);
+        LockSupport.park(this);
       }
     }
     synchronized (this) {

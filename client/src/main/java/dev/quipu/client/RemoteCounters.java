@@ -107,7 +107,7 @@ public final class RemoteCounters implements Counters, AutoCloseable {
     }
     PendingAdds pending = new PendingAdds(adds, ids, deadline);
     queue.submit(pending);
-    return pending.await(calls.clock());
+    return pending.await();
   }
 
   private RequestId newId() {

@@ -15,6 +15,7 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -101,6 +102,7 @@ final class ClientBench implements AutoCloseable {
   }
 
   private String measure(int rounds, int seconds) throws Exception {
+    double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
     Map<String, Worker> ways = new LinkedHashMap<>();
     ways.put(CLIENT, this::client);
     ways.put(POSTS, this::posts);
@@ -125,7 +127,7 @@ final class ClientBench implements AutoCloseable {
     if (counted != applied.get()) {
       throw new IllegalStateException(counted + " counted, " + applied + " applied");
     }
-    return page(rates, rounds, seconds);
+    return page(rates, rounds, seconds, load);
   }
 
   /** Returns adds per second in a turn. */
@@ -287,7 +289,7 @@ final class ClientBench implements AutoCloseable {
     }
   }
 
-  private static String page(Map<String, double[]> rates, int rounds, int seconds)
+  private static String page(Map<String, double[]> rates, int rounds, int seconds, double load)
       throws IOException {
     StringBuilder page = new StringBuilder();
     page.append("# Benchmark of the client\n\n");
@@ -303,7 +305,8 @@ final class ClientBench implements AutoCloseable {
         machines. The counters are summed at the end: if they differ from the adds that were
         reported as applied, the run fails.
 
-        Measured by `./dev bench client` on %s, %d cores, Java %s.
+        Measured by `./dev bench client` on %s, %d cores, Java %s. The load
+        average, of all that ran beside, was %.1f before the start.
 
         | way | adds per second | client's ratio | of rounds |
         |---|---|---|---|
@@ -315,7 +318,8 @@ final class ClientBench implements AutoCloseable {
                 rounds,
                 LocalDate.now(ZoneOffset.UTC),
                 Runtime.getRuntime().availableProcessors(),
-                Runtime.version().feature()));
+                Runtime.version().feature(),
+                load));
     double[] client = Objects.requireNonNull(rates.get(CLIENT));
     for (Map.Entry<String, double[]> each : rates.entrySet()) {
       double[] ratios = new double[rounds];
