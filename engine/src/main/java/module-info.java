@@ -6,6 +6,7 @@ module dev.quipu.engine {
   requires static transitive org.jspecify;
 
   exports dev.quipu.engine;
+  exports dev.quipu.engine.backup;
   exports dev.quipu.engine.damage;
   exports dev.quipu.engine.measure;
 

@@ -20,9 +20,8 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Access to all counters while an {@link Operation} runs within a commit: no other operation runs
- * in between. Changes made through it are on disk before the call returns. Valid on one thread, for
- * the duration of one call.
+ * Access to all counters while an {@link Operation} runs within a commit, with no other operation
+ * in between. Changes are on disk before the call returns. Valid on one thread, during one call.
  */
 public final class CounterAccess {
   /** Maximum number of bytes of log that one change writes, excluding the name. */
@@ -58,12 +57,14 @@ public final class CounterAccess {
     return Math.clamp((long) CHANGE_BYTES_MAX * changes + 3L * namesLength, 0, Integer.MAX_VALUE);
   }
 
-  /**
-   * Returns an upper bound of the log bytes that removing or expiring this number of counters
-   * writes.
-   */
+  /** Returns an upper bound of the log bytes that removing or expiring counters writes. */
   public static int endsBytesMax(int counters) {
     return Math.clamp(2L * Records.COUNTER_RECORD_BYTES_MAX * counters, 0, Integer.MAX_VALUE);
+  }
+
+  /** Returns the {@link Engine#position} that includes the changes of this operation. */
+  public long position() {
+    return state.frame;
   }
 
   /** Returns whether changes that write this number of log bytes fit into one commit. */

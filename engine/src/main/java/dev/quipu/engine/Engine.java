@@ -418,6 +418,15 @@ public final class Engine implements EmbeddedEngine {
     failure.onStop(listener);
   }
 
+  /**
+   * Returns the position up to which the log is on disk: the number of its last frame, each of
+   * which has the changes of a group of calls. A {@link dev.quipu.engine.backup.Backup} restores
+   * positions.
+   */
+  public long position() {
+    return committer.durableFrame();
+  }
+
   /** Returns when acknowledged writes reach the disk. */
   public Durability durability() {
     return durability;

@@ -3,6 +3,7 @@ package dev.quipu.engine;
 import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
+import dev.quipu.engine.backup.BackupFiles;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
@@ -27,7 +28,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks a data directory that no engine has open, and salvages a damaged one. */
+/** Checks a backup, or a data directory that no engine has open; salvages a damaged directory. */
 public final class Inspection {
   private static final String DAMAGED = "damaged";
 
@@ -47,7 +48,7 @@ public final class Inspection {
   }
 
   /**
-   * Verifies all files of a directory without changing anything.
+   * Verifies all files of a data directory, or of a backup, without changing anything.
    *
    * @throws QuipuException if the directory is in use or cannot be read
    */
@@ -56,6 +57,10 @@ public final class Inspection {
   }
 
   static Report check(Disk disk, Path directory) {
+    if (BackupFiles.isBackup(disk, directory)) {
+      BackupFiles.Report report = BackupFiles.check(disk, directory);
+      return new Report(report.sound(), report.lines());
+    }
     return locked(disk, directory, () -> report(directory, read(disk, directory)));
   }
 

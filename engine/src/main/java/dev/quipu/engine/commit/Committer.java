@@ -263,7 +263,7 @@ public final class Committer {
   }
 
   /** Returns the number of the last frame that is on disk. */
-  long durableFrame() {
+  public long durableFrame() {
     return durableFrame;
   }
 

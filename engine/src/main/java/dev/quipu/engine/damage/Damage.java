@@ -17,5 +17,7 @@ public enum Damage {
   /** The high-water mark cannot be read or is missing. */
   HIGH_WATER,
   /** The file that names the format cannot be read or is missing. */
-  FORMAT
+  FORMAT,
+  /** A file of a backup does not match its manifest, or is missing. */
+  BACKUP
 }

@@ -17,6 +17,9 @@ public final class DamageException extends NotAppliedException {
   private static final String NO_REMEDY =
       "Restore the file from a backup: nothing in the directory can be read without it";
 
+  private static final String OTHER_BACKUP =
+      "Run 'quipu check --data DIR' to list all damage, and use another backup";
+
   private final String fault;
   private final Damage damage;
   private final transient Path file;
@@ -24,15 +27,19 @@ public final class DamageException extends NotAppliedException {
 
   /** Creates an exception. */
   public DamageException(Damage damage, Path file, long offset, String detail) {
-    super(
-        Reason.CORRUPT,
-        fault(damage, file, offset, detail)
-            + ". "
-            + (damage == Damage.FORMAT ? NO_REMEDY : REMEDY));
+    super(Reason.CORRUPT, fault(damage, file, offset, detail) + ". " + remedy(damage));
     this.fault = fault(damage, file, offset, detail);
     this.damage = damage;
     this.file = file;
     this.offset = offset;
+  }
+
+  private static String remedy(Damage damage) {
+    return switch (damage) {
+      case FORMAT -> NO_REMEDY;
+      case BACKUP -> OTHER_BACKUP;
+      default -> REMEDY;
+    };
   }
 
   private static String fault(Damage damage, Path file, long offset, String detail) {

@@ -17,7 +17,7 @@ import java.util.Set;
 
 /** The file that states the format of a data directory and its identity, a random number. */
 public final class FormatFile {
-  static final String FILE = "format";
+  public static final String FILE = "format";
   private static final String DRAFT = FILE + ".tmp";
   private static final String FORMAT = "quipu-engine 2";
 
@@ -35,6 +35,11 @@ public final class FormatFile {
   public static void requireOwn(Disk disk, Path directory) throws IOException {
     if (disk.exists(directory.resolve(FILE)) || hasMarkOrSnapshot(disk, directory)) {
       return;
+    }
+    if (disk.exists(directory.resolve("engine-format"))) { // a backup has the format as this file
+      throw new NotAppliedException(
+          Reason.INVALID,
+          directory + " is a backup; restore it to a data directory with quipu restore");
     }
     for (Path entry : disk.list(directory)) {
       if (!OWN.contains(String.valueOf(entry.getFileName()))) {
@@ -78,8 +83,12 @@ public final class FormatFile {
   }
 
   /** Returns the identity of the directory, which is part of each of its files. */
-  static long identity(Disk disk, Path directory) throws IOException {
-    Path path = directory.resolve(FILE);
+  public static long identity(Disk disk, Path directory) throws IOException {
+    return identityIn(disk, directory, directory.resolve(FILE));
+  }
+
+  /** Returns the identity that a format file, or a copy of one, states. */
+  public static long identityIn(Disk disk, Path directory, Path path) throws IOException {
     String text =
         disk.exists(path) ? StandardCharsets.UTF_8.decode(disk.read(path)).toString() : "";
     List<String> lines = text.lines().toList();

@@ -194,7 +194,20 @@ public final class Snapshot implements Closeable {
    * @throws DamageException if any of it is damaged
    */
   public static Contents read(Disk disk, Path path, long identity, State state) throws IOException {
-    Reading reading = new Reading(state);
+    return read(disk, path, identity, new Reading(state));
+  }
+
+  /**
+   * Verifies a snapshot and returns its content besides the state.
+   *
+   * @throws DamageException if any of it is damaged
+   */
+  public static Contents outline(Disk disk, Path path, long identity) throws IOException {
+    return read(disk, path, identity, new Outline());
+  }
+
+  private static Contents read(Disk disk, Path path, long identity, Outline reading)
+      throws IOException {
     Frame frame = new Frame(identity);
     long offset = 0;
     long number = 0;
@@ -232,12 +245,68 @@ public final class Snapshot implements Closeable {
     return in.flip();
   }
 
-  /** Applies the records of a snapshot. */
-  private static final class Reading implements Records.Reader {
+  /** Reads all records of a snapshot, and keeps those that are not part of the state. */
+  private static class Outline implements Records.Reader {
     final List<IdFileName> idFiles = new ArrayList<>();
-    private final State state;
     @Nullable Start start;
     long end = -1;
+
+    @Override
+    public void name(int ordinal, String name) {}
+
+    @Override
+    public void value(int ordinal, long value) {}
+
+    @Override
+    public void once(int ordinal, long high, long low, long delta, long value, int boundsMark) {
+      throw new IllegalStateException("a request in a snapshot");
+    }
+
+    @Override
+    public void cancel(int ordinal, long high, long low) {
+      throw new IllegalStateException("a request in a snapshot");
+    }
+
+    @Override
+    public void expires(int ordinal, long atMillis) {}
+
+    @Override
+    public void gone(int ordinal) {
+      throw new IllegalStateException("a removal in a snapshot");
+    }
+
+    @Override
+    public void free(int ordinal) {
+      throw new IllegalStateException("a free ordinal in a snapshot");
+    }
+
+    @Override
+    public void hadIds(int ordinal) {}
+
+    @Override
+    public void text(int ordinal, byte[] text) {}
+
+    @Override
+    public void item(Key key, Optional<Item> item) {}
+
+    void salvaged() {}
+
+    @Override
+    public void snapshot(byte kind, ByteBuffer in) {
+      switch (kind) {
+        case Records.START ->
+            start = new Start(Records.unsigned(in), Records.unsigned(in), Records.unsigned(in));
+        case Records.ID_FILE -> idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
+        case Records.SALVAGED -> salvaged();
+        case Records.END -> end = Records.unsigned(in);
+        default -> throw new IllegalStateException("unexpected record kind " + kind);
+      }
+    }
+  }
+
+  /** Applies the records of a snapshot. */
+  private static final class Reading extends Outline {
+    private final State state;
 
     Reading(State state) {
       this.state = state;
@@ -254,28 +323,8 @@ public final class Snapshot implements Closeable {
     }
 
     @Override
-    public void once(int ordinal, long high, long low, long delta, long value, int boundsMark) {
-      throw new IllegalStateException("a request in a snapshot");
-    }
-
-    @Override
-    public void cancel(int ordinal, long high, long low) {
-      throw new IllegalStateException("a request in a snapshot");
-    }
-
-    @Override
     public void expires(int ordinal, long atMillis) {
       state.expires(ordinal, atMillis);
-    }
-
-    @Override
-    public void gone(int ordinal) {
-      throw new IllegalStateException("a removal in a snapshot");
-    }
-
-    @Override
-    public void free(int ordinal) {
-      throw new IllegalStateException("a free ordinal in a snapshot");
     }
 
     @Override
@@ -294,15 +343,8 @@ public final class Snapshot implements Closeable {
     }
 
     @Override
-    public void snapshot(byte kind, ByteBuffer in) {
-      switch (kind) {
-        case Records.START ->
-            start = new Start(Records.unsigned(in), Records.unsigned(in), Records.unsigned(in));
-        case Records.ID_FILE -> idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
-        case Records.SALVAGED -> state.isSalvaged = true;
-        case Records.END -> end = Records.unsigned(in);
-        default -> throw new IllegalStateException("unexpected record kind " + kind);
-      }
+    void salvaged() {
+      state.isSalvaged = true;
     }
   }
 }
