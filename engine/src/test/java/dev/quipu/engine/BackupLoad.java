@@ -3,6 +3,7 @@ package dev.quipu.engine;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.RequestId;
+import dev.quipu.engine.environment.Threads;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -81,11 +82,9 @@ final class BackupLoad implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     stopped = true;
-    for (Thread each : threads) {
-      each.join();
-    }
+    threads.forEach(Threads::join);
     if (!failures.isEmpty()) {
       throw new AssertionError(failures.peek());
     }

@@ -66,7 +66,7 @@ final class BackupTest {
   @Test
   void anEmptyEngineIsBackedUpAndRestored() throws IOException {
     try (Engine engine = Engine.open(data, OPTIONS)) {
-      assertEquals(0, backUp(data).position());
+      assertEquals(engine.position(), backUp(data).position());
     }
     Path copy = temporary.resolve("copy");
     assertEquals(0, BackupFiles.restore(target, copy).position());
@@ -205,6 +205,7 @@ final class BackupTest {
     Path copy = temporary.resolve("copy");
     try (Engine engine = Engine.open(data, OPTIONS);
         Engine another = Engine.open(other, OPTIONS)) {
+      add(another, "x", 1);
       add(engine, "x", 20);
       backUp(data);
       expectError("the backup of another data directory", () -> backUp(other));

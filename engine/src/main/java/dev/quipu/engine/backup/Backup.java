@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -233,7 +234,7 @@ public final class Backup implements AutoCloseable {
 
   private StoredFile copy(Path from, String name) throws IOException {
     Path to = backup.resolve(name);
-    disk.createDirectories(to.toAbsolutePath().getParent());
+    disk.createDirectories(Objects.requireNonNull(to.toAbsolutePath().getParent()));
     Path draft = to.resolveSibling(to.getFileName() + ".tmp");
     MessageDigest digest = Digests.start();
     long size = disk.size(from);
