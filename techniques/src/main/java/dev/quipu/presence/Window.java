@@ -42,7 +42,9 @@ public record Window(Duration length, Duration resolution) {
               .formatted(Limits.text(length), Limits.text(LENGTH_MAX)));
     }
     long whole = length.toMillis() / resolution.toMillis();
-    if (!resolution.multipliedBy(whole).equals(length) || whole < 1 || whole > BUCKETS_MAX) {
+    if (whole < 1
+        || whole > BUCKETS_MAX
+        || whole * resolution.toNanos() != length.toNanos()) { // a Duration computes in decimals
       throw new IllegalArgumentException(
           "window is %s and resolution %s: it must divide the window into 1 to %d buckets"
               .formatted(Limits.text(length), Limits.text(resolution), BUCKETS_MAX));

@@ -54,6 +54,7 @@ public final class Log implements Closeable {
   private static final long MAGIC = 0x51554950554C4731L; // "QUIPULG1"
   private static final int HEAD_CRC = 32;
   private static final int COPY_BYTES = 1 << 20;
+  private static final int NAME_DIGITS = 16;
 
   /** Segments kept for reuse: creating one writes as much as filling it. */
   private static final int SPARES_MAX = 4;
@@ -328,7 +329,7 @@ public final class Log implements Closeable {
       next.write(head(identity, segmentBytes, number, firstFrame), 0);
       next.sync();
     }
-    Path path = directory.resolve("%016d.log".formatted(number));
+    Path path = directory.resolve(fileName(number));
     disk.rename(spare, path);
     file = disk.open(path);
     position = HEAD_BYTES;
@@ -420,6 +421,12 @@ public final class Log implements Closeable {
     }
   }
 
+  /** Returns the name of a segment: without a Formatter, whose locales take time to load. */
+  public static String fileName(long number) {
+    String digits = Long.toString(number);
+    return "0".repeat(Math.max(0, NAME_DIGITS - digits.length())) + digits + ".log";
+  }
+
   private static ByteBuffer head(long identity, int bytes, long number, long firstFrame) {
     ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);
     head.putLong(MAGIC).putInt(1).putInt(bytes).putLong(number).putLong(firstFrame);
@@ -435,11 +442,10 @@ public final class Log implements Closeable {
     ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);
     disk.read(path, 0, head);
     long number = head.getLong(16);
-    String expected = "%016d.log".formatted(number);
     if (head.hasRemaining()
         || head.getLong(0) != MAGIC
         || head.getInt(HEAD_CRC) != crc(head, identity)
-        || !path.getFileName().toString().equals(expected)) {
+        || !path.getFileName().toString().equals(fileName(number))) {
       throw new DamageException(Damage.SEGMENT_HEAD, path, 0, "the header is damaged");
     }
     return new Segment(number, head.getLong(24), path);

@@ -304,7 +304,7 @@ public final class Recovery {
   }
 
   private DamageException missing(long number) {
-    Path path = Log.directory(directory).resolve("%016d.log".formatted(number));
+    Path path = Log.directory(directory).resolve(Log.fileName(number));
     return new DamageException(Damage.SEGMENT_MISSING, path, 0, "the segment is missing");
   }
 

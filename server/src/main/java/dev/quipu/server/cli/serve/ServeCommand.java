@@ -36,6 +36,7 @@ import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.server.net.HostProcess;
 import dev.quipu.server.net.MemoryBudget;
+import dev.quipu.server.net.Preparation;
 import dev.quipu.technique.Compactions;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.time.Clock;
@@ -240,6 +241,7 @@ public final class ServeCommand implements Callable<Integer> {
 
   private void serve(HttpOptions options, Optional<SslContext> tls, FailurePolicy policy)
       throws IOException {
+    Preparation.start();
     Opened opened =
         regions.of(counting).map(this::inRegion).orElseGet(() -> opened(open(storeUri()), policy));
     Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
@@ -448,7 +450,7 @@ public final class ServeCommand implements Callable<Integer> {
     List<String> urls = ports.stream().map(PortFlags.Open::url).toList();
     long millis = (Clock.system().nanoTime() - startedNanos.getAsLong()) / 1_000_000;
     notes.accept(
-        "quipu is ready: %s, store %s, in %d ms".formatted(String.join(", ", urls), name, millis));
+        "quipu is ready: %s, store %s, in %s ms".formatted(String.join(", ", urls), name, millis));
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
     logger.atInfo().addKeyValue("http", urls.getFirst()).addKeyValue("store", name).log("Ready");
   }
