@@ -4,6 +4,7 @@
 # rules of Maven Central. Modules are given with what they depend on; without any, the reactor publishes
 # all but those with maven.deploy.skip. Run by ./dev publish --dry-run.
 set -euo pipefail
+umask 022 # jars contain permissions
 cd "$(dirname "$0")/.."
 . tools/java-and-maven.sh
 version=$1 directory=$2
@@ -14,7 +15,7 @@ command -v gpg > /dev/null || { echo "publish: gpg is missing; ./dev deps instal
 rm -rf "$directory"
 mkdir -p "$directory/source"
 directory=$(cd "$directory" && pwd)
-git archive HEAD | tar -x -C "$directory/source"
+git -c tar.umask=0022 archive HEAD | tar -x -C "$directory/source"
 cd "$directory/source"
 find . -name pom.xml -exec sed -i "s/0\.1\.0-SNAPSHOT/$version/" {} +
 
