@@ -54,4 +54,10 @@ public record QuipuProperties(
         .filter(name -> !name.isEmpty())
         .toList();
   }
+
+  /** Returns only where is counted: the token, and passwords in URIs, are secret. */
+  @Override
+  public String toString() {
+    return "QuipuProperties" + places();
+  }
 }

@@ -82,6 +82,14 @@ final class QuipuAutoConfigurationTest {
   }
 
   @Test
+  void doesNotPrintSecrets() {
+    assertThat(
+            new QuipuProperties(
+                null, "redis://:hidden@localhost", List.of(), "hidden", null, null, null, null))
+        .hasToString("QuipuProperties[quipu.store]");
+  }
+
+  @Test
   void backsOffForABeanOfTheApplication() {
     Quipu own = Backends.on(new MemoryDriver());
     onDirectory()
