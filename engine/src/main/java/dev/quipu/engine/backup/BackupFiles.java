@@ -59,6 +59,7 @@ public final class BackupFiles {
   public record Restored(long position, long commands, Instant time) {}
 
   /** Returns whether a directory is a backup: one of its two files without which none is. */
+  @SuppressWarnings("exports") // called by other packages of this module
   public static boolean isBackup(Disk disk, Path directory) {
     return disk.exists(directory.resolve(Manifest.FILE))
         || disk.exists(directory.resolve(Manifest.FORMAT_FILE));
@@ -70,6 +71,7 @@ public final class BackupFiles {
   }
 
   /** Verifies all files of a backup on a disk. */
+  @SuppressWarnings("exports") // called by other packages of this module
   public static Report check(Disk disk, Path backup) {
     List<String> lines = new ArrayList<>();
     boolean sound = true;
