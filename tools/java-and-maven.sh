@@ -1,21 +1,33 @@
 # Sets JAVA_HOME to a JDK of at least version 21, or ends with an error. Defines maven: the installed
 # one, or else the one that ./mvnw fetches. Sourced by quipu and dev.
 
+# Without other programs, which ./quipu would wait for.
 java_version() { # HOME -> major version, or nothing
+  local line
   [ -x "$1/bin/javac" ] && [ -r "$1/release" ] || return 0
-  sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release"
+  while IFS= read -r line || [ -n "$line" ]; do
+    case $line in
+      'JAVA_VERSION="'*)
+        line=${line#*\"}
+        echo "${line%%[!0-9]*}"
+        ;;
+    esac
+  done < "$1/release"
 }
 
 # JAVA_HOME if it is new enough, then the one of javac, then the newest that is installed.
 find_java() {
-  local home version best='' best_version=0 on_path
-  on_path=$(command -v javac || true)
-  for home in "${JAVA_HOME:-}" "${on_path:+$(dirname "$(dirname "$(readlink -f "$on_path")")")}"; do
-    if [ -n "$home" ] && [ "$(java_version "$home")" -ge 21 ] 2> /dev/null; then
+  local home version best='' best_version=0
+  if [ -n "${JAVA_HOME:-}" ] && [ "$(java_version "$JAVA_HOME")" -ge 21 ] 2> /dev/null; then
+    return
+  fi
+  if home=$(readlink -f "$(command -v javac)") 2> /dev/null; then
+    home=${home%/*/*}
+    if [ "$(java_version "$home")" -ge 21 ] 2> /dev/null; then
       export JAVA_HOME=$home
       return
     fi
-  done
+  fi
   for home in /usr/lib/jvm/* /opt/java/* /Library/Java/JavaVirtualMachines/*/Contents/Home; do
     version=$(java_version "$home")
     if [ "${version:-0}" -ge 21 ] && [ "$version" -gt "$best_version" ]; then
