@@ -29,6 +29,7 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,6 +61,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private static final int HEAD_CHAR_BYTES = 2;
 
   private static final int HEADER_BYTES = 200;
+
+  /** After these the rest of the input cannot be decoded reliably. */
+  private static final Set<Integer> FRAMING = Set.of(400, 413, 417, 501);
+
   private static final Duration LINGER = Duration.ofSeconds(2);
   private static final Logger LOGGER = LoggerFactory.getLogger(Connection.class);
 
@@ -88,7 +93,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
       Workers workers,
       HostProcess host,
       Metrics metrics,
-      Clock clock) {}
+      Clock clock,
+      HttpDate date) {}
 
   Connection(Channel channel, Connections.Place place, Shared shared) {
     this.channel = channel;
@@ -237,7 +243,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
                 HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
       }
     } catch (Problem problem) {
-      if (problem.status() == 413 || problem.status() == 400 || continues) {
+      if (FRAMING.contains(problem.status()) || continues) {
         reject(context, call, problem); // the rest cannot be decoded reliably
       } else {
         call.reply = HttpReply.of(problem);
@@ -252,6 +258,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       throw Problem.badRequest(
           "unsupported version " + request.protocolVersion().text() + "; use HTTP/1.1 or HTTP/1.0");
     }
+    Codings.check(request);
     if (request.method().equals(HttpMethod.OPTIONS)) {
       call.reply = shared.dispatcher.options(request).orElse(null);
     }
@@ -357,6 +364,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
             call.request,
             shared.dispatcher.forPage(call.route, call.request, reply),
             keepAlive,
+            shared.date.text(clock.epochMillis()),
             future -> written(call, future));
     if (working != call) {
       return; // written already

@@ -53,6 +53,9 @@ final class Dispatcher {
   Route route(HttpRequest request) {
     String path = rawPath(request.uri());
     HttpMethod method = request.method();
+    if (request.headers().getAll(HttpHeaderNames.ORIGIN).size() > 1) {
+      throw Problem.badRequest("duplicate header Origin; send exactly one");
+    }
     Optional<Route> found = routes.find(method, path);
     boolean forPages = found.isPresent() && found.get().forPages() && !origins.isEmpty();
     if (!forPages) {

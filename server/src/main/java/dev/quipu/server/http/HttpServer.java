@@ -93,7 +93,8 @@ public final class HttpServer implements AutoCloseable {
         new Failures(host, services.quipu().counters().technique(), services.storeName());
     this.routes = new Routes(services, metrics, failures, this::impediment, clock);
     Dispatcher dispatcher = new Dispatcher(routes, options.access(), failures);
-    this.shared = new Connection.Shared(options, dispatcher, workers, host, metrics, clock);
+    this.shared =
+        new Connection.Shared(options, dispatcher, workers, host, metrics, clock, new HttpDate());
     this.listener = listen();
     long everyNanos = options.timeouts().shortest().toNanos() / CHECKS_PER_TIMEOUT + 1;
     loops

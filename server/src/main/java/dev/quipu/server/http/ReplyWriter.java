@@ -44,6 +44,7 @@ final class ReplyWriter {
   /**
    * Starts to write a reply.
    *
+   * @param date of the header Date
    * @param whenWritten called when the system accepted the last byte, or the channel closed
    */
   static ReplyWriter write(
@@ -51,6 +52,7 @@ final class ReplyWriter {
       HttpRequest request,
       HttpReply reply,
       boolean keepAlive,
+      String date,
       ChannelFutureListener whenWritten) {
     boolean withBody = !request.method().equals(HttpMethod.HEAD) && reply.status() != 204;
     List<byte[]> parts = withBody ? reply.parts() : List.of();
@@ -59,19 +61,21 @@ final class ReplyWriter {
     if (writer.body.readableBytes() <= SLICE_BYTES) {
       ByteBuf all = writer.body.readRetainedSlice(writer.body.readableBytes());
       var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, all);
-      describe(response, reply, keepAlive);
+      describe(response, reply, keepAlive, date);
       writer.last(response);
     } else {
       var head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, status);
-      describe(head, reply, keepAlive);
+      describe(head, reply, keepAlive, date);
       ChannelFuture unused = context.write(head);
       writer.proceed();
     }
     return writer;
   }
 
-  private static void describe(HttpResponse response, HttpReply reply, boolean keepAlive) {
+  private static void describe(
+      HttpResponse response, HttpReply reply, boolean keepAlive, String date) {
     HttpHeaders headers = response.headers();
+    headers.set(HttpHeaderNames.DATE, date);
     headers.set(HttpHeaderNames.CONTENT_TYPE, reply.type());
     if (reply.status() != 204) {
       headers.setInt(HttpHeaderNames.CONTENT_LENGTH, reply.length());

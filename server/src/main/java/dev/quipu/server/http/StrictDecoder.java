@@ -3,11 +3,13 @@ package dev.quipu.server.http;
 import dev.quipu.server.http.message.Problem;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.handler.codec.http.HttpMessage;
+import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
@@ -24,9 +26,11 @@ final class StrictDecoder extends HttpRequestDecoder {
   static final int LINE_BYTES_MAX = 8 << 10;
   static final int HEAD_BYTES_MAX = 16 << 10;
   static final int HEADERS_MAX = 100;
+  private static final byte LINE_END = '\n';
 
   private final BooleanSupplier isPaused;
   private boolean headBegun;
+  private boolean hasFold;
 
   /**
    * Creates a decoder.
@@ -68,8 +72,47 @@ final class StrictDecoder extends HttpRequestDecoder {
   @Override
   protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out)
       throws Exception {
-    if (!isPaused.getAsBoolean()) {
-      super.decode(context, in, out);
+    if (isPaused.getAsBoolean()) {
+      return;
+    }
+    int before = out.size();
+    int start = in.readerIndex();
+    boolean inHeaders = headBegun;
+    super.decode(context, in, out);
+    // Consumes whole lines, and at most those of one header.
+    boolean isHead = out.size() > before && out.get(before) instanceof HttpRequest;
+    if (isHead || headBegun) {
+      hasFold |= folds(in, start, in.readerIndex(), inHeaders);
+    }
+    if (isHead && hasFold && out.get(before) instanceof HttpRequest request) {
+      request.setDecoderResult(DecoderResult.failure(new FoldException()));
+    }
+    hasFold &= !isHead;
+  }
+
+  /** Returns whether a header line in these bytes begins with a space (obs-fold, RFC 9112). */
+  private static boolean folds(ByteBuf in, int start, int end, boolean afterLine) {
+    int line = afterLine ? start : lineAfter(in, start, end);
+    while (line < end) {
+      byte first = in.getByte(line);
+      if (first == ' ' || first == '\t') {
+        return true;
+      }
+      line = lineAfter(in, line, end);
+    }
+    return false;
+  }
+
+  private static int lineAfter(ByteBuf in, int from, int end) {
+    int found = in.indexOf(from, end, LINE_END);
+    return found < 0 ? end : found + 1;
+  }
+
+  private static final class FoldException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    FoldException() {
+      super("a header field continues on a second line", null, false, false);
     }
   }
 
@@ -124,6 +167,9 @@ final class StrictDecoder extends HttpRequestDecoder {
                   .formatted(HEAD_BYTES_MAX, HEADERS_MAX)
               + " Send fewer");
     }
-    return Problem.badRequest("malformed HTTP request");
+    return Problem.badRequest(
+        cause instanceof FoldException
+            ? cause.getMessage() + "; send each field on one line"
+            : "malformed HTTP request");
   }
 }

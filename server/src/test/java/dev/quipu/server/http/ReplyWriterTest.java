@@ -41,7 +41,7 @@ final class ReplyWriterTest {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object request) {
-      writer = ReplyWriter.write(context, (HttpRequest) request, answer, true, written::add);
+      writer = ReplyWriter.write(context, (HttpRequest) request, answer, true, "now", written::add);
     }
 
     @Override

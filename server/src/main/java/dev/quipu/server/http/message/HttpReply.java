@@ -41,6 +41,7 @@ public record HttpReply(
             new LinkedHashMap<>(),
             problem.isUnknown());
     problem.allowedMethods().ifPresent(methods -> reply.with("Allow", methods));
+    problem.requiredHeader().ifPresent(each -> reply.with(each.getKey(), each.getValue()));
     return problem.isTemporary() ? reply.with("Retry-After", "1") : reply;
   }
 

@@ -67,6 +67,15 @@ public final class Problem extends RuntimeException {
     return Optional.ofNullable(extensions.get("allow")).map(Object::toString);
   }
 
+  /** Returns the header that RFC 9110 requires of the status, except Allow. */
+  Optional<Map.Entry<String, String>> requiredHeader() {
+    return switch (type) {
+      case "unauthorized" -> Optional.of(Map.entry("WWW-Authenticate", "Bearer realm=\"quipu\""));
+      case "content-coding" -> Optional.of(Map.entry("Accept-Encoding", "identity"));
+      default -> Optional.empty();
+    };
+  }
+
   /** Returns all members. */
   public Map<String, Object> members() {
     Map<String, Object> members = new LinkedHashMap<>();

@@ -60,6 +60,9 @@ public record OperationRoutes(
               "Stored data is corrupt, or was written by other software. For the engine, run: quipu"
                   + " check"),
           Map.entry("throttled", "The store limits the request rate. Not applied; retry later."),
+          Map.entry("content-coding", "Content-Encoding is not supported. Not applied."),
+          Map.entry("transfer-coding", "Transfer-Encoding is not supported. Not applied."),
+          Map.entry("expectation", "Expect is other than 100-continue. Not applied."),
           Map.entry("unsupported", "The technique or the store does not support this."),
           Map.entry(
               "memory-full",
