@@ -3,6 +3,7 @@ package dev.quipu.server.net;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
@@ -16,6 +17,7 @@ import dev.quipu.server.protocol.CommandPort;
 import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.RawClient;
 import dev.quipu.server.resp.RespServer;
+import dev.quipu.testservers.Tool;
 import dev.quipu.time.Clock;
 import io.netty.handler.ssl.SslContext;
 import io.netty.pkitesting.CertificateBuilder;
@@ -25,9 +27,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,14 +45,17 @@ final class TlsTest {
   private X509Bundle bundle;
   private Optional<SslContext> tls;
 
+  private static X509Bundle created() throws Exception {
+    return new CertificateBuilder()
+        .subject("CN=localhost")
+        .addSanDnsName("localhost")
+        .setIsCertificateAuthority(true)
+        .buildSelfSigned();
+  }
+
   @BeforeEach
   void certify() throws Exception {
-    bundle =
-        new CertificateBuilder()
-            .subject("CN=localhost")
-            .addSanDnsName("localhost")
-            .setIsCertificateAuthority(true)
-            .buildSelfSigned();
+    bundle = created();
     Path certificate = directory.resolve("certificate.pem");
     Path key = directory.resolve("key.pem");
     Files.writeString(certificate, bundle.getCertificatePathPEM());
@@ -126,5 +133,66 @@ final class TlsTest {
     Path wrong = Files.writeString(directory.resolve("wrong.pem"), "nothing");
     Exception thrown = assertThrows(IllegalArgumentException.class, () -> Tls.of(wrong, wrong));
     assertTrue(String.valueOf(thrown.getMessage()).contains("wrong.pem"), thrown::toString);
+  }
+
+  /** Returns what openssl prints about a new connection. */
+  private static String openssl(int port, String... options) throws Exception {
+    List<String> command =
+        new ArrayList<>(List.of("openssl", "s_client", "-connect", "127.0.0.1:" + port));
+    command.addAll(List.of(options));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    try (var out = process.getInputStream()) {
+      return new String(out.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  @Test
+  void suitesWithoutAuthenticatedEncryptionAreOff() throws Exception {
+    assumeTrue(Tool.find("openssl").isPresent(), "no openssl on this machine");
+    PortOptions options = PortOptions.at(0).withAccess("127.0.0.1", Optional.empty(), tls);
+    try (Engine engine = open();
+        CommandPort server = RespServer.start(options, engine, "test", Clock.system())) {
+      int port = server.address().getPort();
+      for (String off : List.of("AES128-SHA", "AES256-GCM-SHA384", "ECDHE-ECDSA-AES256-SHA384")) {
+        String answer = openssl(port, "-tls1_2", "-cipher", off + "@SECLEVEL=0");
+        assertTrue(answer.contains("Cipher is (NONE)"), off + answer);
+      }
+      String answer = openssl(port, "-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256");
+      assertTrue(answer.contains("Cipher is ECDHE-ECDSA-AES128-GCM-SHA256"), answer);
+      assertTrue(tls.orElseThrow().cipherSuites().stream().noneMatch(each -> each.contains("CBC")));
+    }
+  }
+
+  @Test
+  void aNewCertificateIsUsedWithoutARestart() throws Exception {
+    PortOptions options = PortOptions.at(0).withAccess("127.0.0.1", Optional.empty(), tls);
+    try (Engine engine = open();
+        CommandPort server = RespServer.start(options, engine, "test", Clock.system())) {
+      int port = server.address().getPort();
+      assertEquals(":1\r\n+OK\r\n", ask(port, "INCR a\r\nQUIT\r\n"));
+      X509Bundle before = bundle;
+      X509Bundle after = created();
+      // Between the two, the new certificate is with the old key.
+      Files.writeString(directory.resolve("certificate.pem"), after.getCertificatePathPEM());
+      assertEquals(":2\r\n+OK\r\n", ask(port, "INCR a\r\nQUIT\r\n"), "still the old one");
+      Files.writeString(directory.resolve("key.pem"), after.getPrivateKeyPEM());
+      bundle = after;
+      assertEquals(":3\r\n+OK\r\n", ask(port, "INCR a\r\nQUIT\r\n"), "the new one");
+      Files.delete(directory.resolve("key.pem"));
+      assertEquals(":4\r\n+OK\r\n", ask(port, "INCR a\r\nQUIT\r\n"), "kept");
+      bundle = before;
+      assertThrows(SSLException.class, () -> ask(port, "INCR a\r\nQUIT\r\n"));
+    }
+  }
+
+  @Test
+  void aKeyOfAnotherCertificateIsRejected() throws Exception {
+    Path other = directory.resolve("other.pem");
+    Files.writeString(other, created().getPrivateKeyPEM());
+    Path certificate = directory.resolve("certificate.pem");
+    Exception thrown =
+        assertThrows(IllegalArgumentException.class, () -> Tls.of(certificate, other));
+    assertTrue(String.valueOf(thrown.getMessage()).contains("other.pem"), thrown::toString);
   }
 }
