@@ -116,11 +116,10 @@ public final class Tls extends SslContext {
   }
 
   private SslContext current() {
-    Loaded last = loaded;
     try {
       List<Stamp> found = stamps();
-      if (!found.equals(last.stamps)) {
-        reload(found, last);
+      if (!found.equals(loaded.stamps)) {
+        reload(found);
       }
     } catch (IOException e) {
       LOGGER.atDebug().setCause(e).log("Certificate files cannot be read; kept the previous ones");
@@ -128,11 +127,11 @@ public final class Tls extends SslContext {
     return loaded.context;
   }
 
-  private synchronized void reload(List<Stamp> found, Loaded last) {
-    if (loaded != last) {
+  private synchronized void reload(List<Stamp> found) {
+    if (found.equals(loaded.stamps)) {
       return; // by another thread
     }
-    SslContext context = last.context;
+    SslContext context = loaded.context;
     try {
       context = load();
       LOGGER.atInfo().addKeyValue("certificate", certificate).log("Certificate reloaded");
