@@ -1,5 +1,6 @@
 package dev.quipu.server.http.route;
 
+import dev.quipu.lock.Locks;
 import dev.quipu.sequence.RangeJob;
 import dev.quipu.sequence.RangeJobs;
 import dev.quipu.server.http.message.Exchange;
@@ -66,7 +67,13 @@ record JobRoutes(Supplier<RangeJobs> jobs) {
   }
 
   private static Duration lease(JsonBody body) {
-    return Duration.ofSeconds(body.optionalNumber("leaseSeconds").orElse(LEASE_SECONDS));
+    long seconds = body.optionalNumber("leaseSeconds").orElse(LEASE_SECONDS);
+    if (seconds < 1 || seconds > Locks.LEASE_MAX.toSeconds()) {
+      throw Problem.badRequest(
+          "leaseSeconds is %d; it must be from 1 to %d"
+              .formatted(seconds, Locks.LEASE_MAX.toSeconds()));
+    }
+    return Duration.ofSeconds(seconds);
   }
 
   /** POST /v1/jobs/{name}/done: without a next number if the task is finished or lost. */
