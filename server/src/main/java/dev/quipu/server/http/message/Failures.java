@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 public final class Failures {
   /*
    * The same types of exceptions are thrown by checks, before anything is done, and within a store
-   * or a library, when a write may have been sent. Only where they were thrown tells which.
+   * or a library, when a write may have been sent. Only their stack trace shows which.
    */
   private static final Set<String> CHECKING_SUPPORT =
       Stream.of(
