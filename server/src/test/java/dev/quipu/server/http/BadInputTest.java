@@ -240,9 +240,13 @@ final class BadInputTest {
   void messagesShowNoInternalsOfTheParser() {
     for (List<String> each :
         List.of(
-            List.of("{\"delta\":1", "the body is not valid JSON: Unexpected end-of-input"),
-            List.of("{\"delta\":x}", "the body is not valid JSON: Unrecognized token 'x'"),
-            List.of("{\"delta\":1,\"delta\":2}", "the body is not valid JSON: Duplicate field"),
+            List.of(
+                "{\"delta\":1", "the body is not valid JSON: unexpected end at line 1, column 11"),
+            List.of(
+                "{\"delta\":x}", "the body is not valid JSON: unexpected text at line 1, column "),
+            List.of(
+                "{\"delta\":1,\"delta\":2}",
+                "the body is not valid JSON: duplicate field \"delta\" at line 1, column "),
             List.of("{\"delta\":+1}", "the body is not valid JSON: "),
             List.of("{\"delta\":01}", "the body is not valid JSON: "),
             List.of("{\"delta\":.5}", "the body is not valid JSON: "),

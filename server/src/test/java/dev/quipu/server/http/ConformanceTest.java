@@ -129,6 +129,41 @@ final class ConformanceTest {
     assertTrue(coded.toLowerCase(Locale.ROOT).contains("\r\naccept-encoding: identity\r\n"), coded);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "/v1/counters?cursor=",
+    "/v1/counters?cursor=*",
+    "/v1/counters?cursor=YQ==",
+    "/v1/counters?cursor=YR",
+    "/v1/counters?cursor=_w",
+    "/v1/counters?prefix=b&cursor=YQ",
+    "/v1/changes/a?cursor=YQ",
+    "/v1/hits/a?cursor=YQ",
+    "/v1/views/events?url=a&cursor=YQ"
+  })
+  void anInvalidCursorIsRejected(String path) throws IOException {
+    String reply = get(path, "Authorization: Bearer a-long-enough-secret|");
+    assertTrue(reply.startsWith("HTTP/1.1 400 "), reply);
+    assertTrue(reply.contains("cursor"), reply);
+    String valid = get("/v1/counters?cursor=YQ", "Authorization: Bearer a-long-enough-secret|");
+    assertTrue(valid.startsWith("HTTP/1.1 200 "), valid);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '`',
+      value = {
+        "`{~  \"delta\": x}`, `unexpected text at line 2, column `",
+        "`{\"delta\": 1`, `unexpected end at line 1, column 12`",
+        "`{\"delta\":1,~\"delta\":2}`, `duplicate field`"
+      })
+  void anErrorInJsonHasItsPlace(String body, String expected) throws IOException {
+    String text = body.replace('~', '\n');
+    String reply = add("json", "Content-Length: " + text.length() + "|", text);
+    assertTrue(reply.replace("\\\"", "\"").contains(expected), reply);
+    assertTrue(reply.matches("(?s).* at line [12], column [0-9]+\".*"), reply);
+  }
+
   @Test
   void theDateIsFormattedOnceASecond() {
     HttpDate date = new HttpDate();

@@ -7,13 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.core.exc.UnexpectedEndOfInputException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -30,11 +31,8 @@ public final class JsonBody {
   private static final int NAME_CHARACTERS_MAX = 256;
   private static final int ARRAY_MAX = Limits.PAGE_COUNTERS_MAX;
 
-  /** The part of a parser message that describes its source. */
-  private static final Pattern SOURCE =
-      Pattern.compile(
-          "\\s*\\(for .*|: expected close marker .*|\\[Source.*"
-              + "|[:;,]?\\s*\\(?(?:enable|not recognized as one since)[^(]*Feature.*");
+  /** The begin of a message of the parser. */
+  private static final String DUPLICATE = "Duplicate Object property";
 
   /** Reads and writes all JSON of the server. */
   static final JsonMapper MAPPER =
@@ -101,14 +99,19 @@ public final class JsonBody {
     }
   }
 
-  /** Returns the reason without the internals of the parser. */
+  /** Returns the reason, and where it is. */
   private static String why(JacksonException e) {
     String message = String.valueOf(e.getOriginalMessage());
     if (!(e instanceof StreamConstraintsException)) {
-      return SOURCE
-          .matcher(message.lines().findFirst().orElse(""))
-          .replaceFirst("")
-          .replace("Duplicate Object property", "Duplicate field");
+      TokenStreamLocation at = e.getLocation();
+      String what =
+          message.startsWith(DUPLICATE)
+              ? "duplicate field"
+                  + message.substring(DUPLICATE.length()).lines().findFirst().orElse("")
+              : e instanceof UnexpectedEndOfInputException ? "unexpected end" : "unexpected text";
+      return at == null
+          ? what
+          : "%s at line %d, column %d".formatted(what, at.getLineNr(), at.getColumnNr());
     }
     if (message.contains("depth")) {
       return "it is nested deeper than %d levels, which is the limit".formatted(DEPTH_MAX);

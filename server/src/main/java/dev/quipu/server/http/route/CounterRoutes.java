@@ -312,6 +312,9 @@ record CounterRoutes(
     String prefix = exchange.parameter("prefix").orElse("");
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
     String after = exchange.parameter("cursor").map(Cursor::decode).orElse("");
+    if (!after.isEmpty() && !after.startsWith(prefix)) {
+      throw Cursor.malformed();
+    }
     exchange.reserve((long) limit * LISTED_BYTES);
     CounterPage page = counters.list(prefix, after, limit);
     Map<String, Object> members = new LinkedHashMap<>();

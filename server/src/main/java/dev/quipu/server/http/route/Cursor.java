@@ -17,10 +17,14 @@ final class Cursor {
 
   static String decode(String cursor) {
     try {
-      return new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
+      String place = new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
+      if (!place.isEmpty() && encode(place).equals(cursor)) { // as this server would encode it
+        return place;
+      }
     } catch (IllegalArgumentException e) {
-      throw malformed();
+      // malformed
     }
+    throw malformed();
   }
 
   static Problem malformed() {
