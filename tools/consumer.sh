@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # consumer.sh REPOSITORY VERSION: uses what tools/publish.sh wrote as a project outside this repository
-# does. Builds samples/engine-maven and runs it, compares what it depends on to the list in its
-# README.md, starts a server by JBang with jbang-catalog.json, and runs samples/client-maven against it.
+# does. Builds samples/engine-maven and runs it, starts a server by JBang with jbang-catalog.json, and runs
+# samples/client-maven against it. Compares what each depends on to the tree in its README.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/java-and-maven.sh
@@ -29,6 +29,9 @@ build() { # SAMPLE
   maven -q -f "$directory/$1/pom.xml" "-Dquipu.repository=file://$repository" "-Dquipu.version=$version" \
     compile dependency:tree dependency:build-classpath \
     "-DoutputFile=$directory/$1/tree" "-Dmdep.outputFile=$directory/$1/path"
+  sed "1d; s/:$version:/:0.1.0:/" "$directory/$1/tree" |
+    diff - <(sed -n '/^```tree$/,/^```$/p' "samples/$1/README.md" | sed '1d;$d') >&2 ||
+    fail "samples/$1/README.md shows another tree than mvn dependency:tree, whose lines begin with <"
 }
 
 run() { # SAMPLE CLASS ARGUMENT
@@ -67,9 +70,6 @@ serve() { # sets served to the URL of the server
 
 build engine-maven
 run engine-maven Shop "$directory/data"
-sed "1d; s/:$version:/:0.1.0:/" "$directory/engine-maven/tree" |
-  diff - <(sed -n '/^```tree$/,/^```$/p' samples/engine-maven/README.md | sed '1d;$d') >&2 ||
-  fail "samples/engine-maven/README.md shows another tree"
 echo "consumer: 3 counted exactly once on the engine from $repository"
 
 fetch_jbang

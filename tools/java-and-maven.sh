@@ -1,5 +1,5 @@
 # Sets JAVA_HOME to a JDK of at least version 21, or ends with an error. Defines maven: the installed
-# one, or else the one that ./mvnw fetches. Sourced by quipu and dev.
+# one, or else the one that ./mvnw fetches. Sourced by quipu, dev and tools.
 
 # Without other programs, which ./quipu would wait for.
 java_version() { # HOME -> major version, or nothing
@@ -43,13 +43,19 @@ find_java() {
 }
 
 maven() {
-  local options="${MAVEN_OPTS:-}"
+  # Jansi resets the colors at the end of a build, also if there are none.
+  local options="-Djansi.noreset=true ${MAVEN_OPTS:-}"
   # Libraries of Maven cause warnings of recent JVMs.
   [ "$(java_version "$JAVA_HOME")" -lt 24 ] ||
     options="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow $options"
   local command=./mvnw
   ! command -v mvn > /dev/null || command=mvn
   MAVEN_OPTS=$options "$command" -B -ntp "$@"
+}
+
+# Prints a line for each module that Maven begins to build, out of what it prints.
+modules_begun() { # PROGRAM
+  sed -nu "s/^\[INFO\] Building \(Quipu.*[^ ]\) [^ ][^ ]*  *\[\([0-9]*\)\/\([0-9]*\)\]\$/$1: building \1 (\2 of \3)/p"
 }
 
 find_java

@@ -15,6 +15,7 @@ command -v gpg > /dev/null || { echo "publish: gpg is missing; ./dev deps instal
 rm -rf "$directory"
 mkdir -p "$directory/source"
 directory=$(cd "$directory" && pwd)
+echo "publish: version $version of commit $(git log -1 --format=%h)"
 git -c tar.umask=0022 archive HEAD | tar -x -C "$directory/source"
 cd "$directory/source"
 find . -name pom.xml -exec sed -i "s/0\.1\.0-SNAPSHOT/$version/" {} +
@@ -30,8 +31,15 @@ gpg --batch --armor --export > "$directory/key.asc"
 # depend on them in tests, because the SBOM tool resolves tests, too.
 selected=(-pl '!:quipu,!bench')
 [ ${#modules[@]} = 0 ] || selected=(-pl "$(IFS=, && echo "${modules[*]}"),!:quipu" -am)
-maven -q -T 2 -P "launcher,release,!format" "${selected[@]}" deploy -Dgpg.keyname=dry-run@quipu.invalid \
-  -DaltDeploymentRepository="dry-run::file://$directory/repository"
+log=$directory/build.log
+maven -T 2 -P "launcher,release,!format" "${selected[@]}" deploy -Dgpg.keyname=dry-run@quipu.invalid \
+  -DaltDeploymentRepository="dry-run::file://$directory/repository" 2>&1 | tee "$log" |
+  modules_begun publish || {
+  grep '^\[ERROR\]' "$log" >&2 || tail -n 5 "$log" >&2
+  echo "publish: the build failed; see $log" >&2
+  exit 1
+}
+echo "publish: checking the rules of Maven Central"
 "$JAVA_HOME/bin/java" server/src/test/java/dev/quipu/server/publication/CentralRules.java \
   "$directory/repository" "$directory/key.asc" "$version" . "${modules[@]}"
 echo "publish: $directory/repository"

@@ -9,7 +9,7 @@ import java.net.URI;
 class Views {
   public static void main(String[] args) {
     try (Quipu quipu = Quipu.connect(URI.create(args[0]))) {
-      Counter views = quipu.counter("article/42");
+      Counter views = quipu.counter("article/43");
       RequestId view = RequestId.of("view-7");
       System.out.println(views.add(3, view).orElseThrow().value());
       System.out.println(views.add(3, view).orElseThrow().value());
