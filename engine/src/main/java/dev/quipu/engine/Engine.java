@@ -427,6 +427,11 @@ public final class Engine implements EmbeddedEngine {
     return committer.durableFrame();
   }
 
+  /** Keeps up to 1 GiB of log after this position for the next run of a backup. */
+  public void keepLogAfter(long position) {
+    log.keepFrom(position + 1);
+  }
+
   /** Returns when acknowledged writes reach the disk. */
   public Durability durability() {
     return durability;

@@ -51,6 +51,7 @@ final class BackupIT {
         }
         for (int i = 0; i < SECONDS * 1_000 / MILLIS; i++) {
           positions.add(backup.run().position());
+          engine.keepLogAfter(positions.getLast());
           Thread.sleep(Duration.ofMillis(MILLIS));
         }
         positions.add(backup.run().position());

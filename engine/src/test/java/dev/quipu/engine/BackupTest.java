@@ -183,6 +183,23 @@ final class BackupTest {
   }
 
   @Test
+  void aLogThatIsKeptHasNoGap() throws IOException {
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      engine.keepLogAfter(backUp(data).position());
+      for (int i = 0; i < 4; i++) {
+        add(engine, "y" + i, 1_000);
+        engine.checkpoint();
+      }
+      engine.keepLogAfter(backUp(data).position());
+      int kept = engine.statistics().segments();
+      engine.checkpoint();
+      assertTrue(engine.statistics().segments() < kept);
+    }
+    BackupFiles.restore(target, 1_500, temporary.resolve("copy"));
+    expectValue(temporary.resolve("copy"), 1_500);
+  }
+
+  @Test
   void anInterruptedRunLeavesTheBackupAsItWas() throws IOException {
     try (Engine engine = Engine.open(data, OPTIONS)) {
       add(engine, "x", 10);
@@ -192,10 +209,13 @@ final class BackupTest {
       backUp(data);
       Files.write(target.resolve("manifest"), manifest); // as if it had not been replaced
     }
+    Path stray = Files.createFile(target.resolve("log/0000000000000009.log"));
     assertTrue(Inspection.check(target).sound());
+    assertTrue(Inspection.check(target).lines().get(1).contains("is ignored"));
     BackupFiles.restore(target, temporary.resolve("copy"));
     expectValue(temporary.resolve("copy"), 10);
     assertEquals(20, backUp(data).position());
+    assertFalse(Files.exists(stray));
     assertTrue(Inspection.check(target).sound());
   }
 

@@ -65,6 +65,7 @@ public final class Backup implements AutoCloseable {
   private final long identity;
   private final LogCopier log;
   private @Nullable Manifest manifest;
+  private boolean mayHaveStrays = true; // of a run that was interrupted
 
   /**
    * The state of a backup.
@@ -140,15 +141,31 @@ public final class Backup implements AutoCloseable {
    */
   public Status run() throws IOException {
     NoSuchFileException gone = null;
+    boolean wasInterrupted = mayHaveStrays;
+    mayHaveStrays = true;
     for (int i = 0; i < ATTEMPTS_MAX; i++) {
       try {
-        return copy();
+        Status status = copy();
+        if (wasInterrupted || i > 0) {
+          removeStrays();
+        }
+        mayHaveStrays = false;
+        return status;
       } catch (NoSuchFileException e) { // the engine has taken a snapshot
         gone = e;
       }
     }
     throw new IOException(
         "the files of %s change faster than they are copied".formatted(data), gone);
+  }
+
+  private void removeStrays() throws IOException {
+    Manifest written = manifest;
+    if (written != null) {
+      for (Path each : written.strays(disk, backup)) {
+        disk.delete(each);
+      }
+    }
   }
 
   private Status copy() throws IOException {

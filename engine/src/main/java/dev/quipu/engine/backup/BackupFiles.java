@@ -86,6 +86,9 @@ public final class BackupFiles {
                   manifest.commands(),
                   manifest.time(),
                   files.ranges()));
+      for (Path stray : manifest.strays(disk, backup)) {
+        lines.add(stray + " is not part of the backup and is ignored: a run was interrupted");
+      }
       for (StoredFile file : manifest.files()) {
         Optional<DamageException> damage = files.damage(file);
         damage.ifPresent(each -> lines.add(each.fault()));

@@ -204,6 +204,19 @@ record Manifest(
     return disk.exists(backup.resolve(FILE));
   }
 
+  /** Returns files beside those of the manifest, which an interrupted run left. */
+  List<Path> strays(Disk disk, Path backup) throws IOException {
+    List<Path> known = files().stream().map(each -> backup.resolve(each.name())).toList();
+    List<Path> strays = new ArrayList<>();
+    for (String each : List.of("log", "snapshots", "ids")) {
+      Path directory = backup.resolve(each);
+      if (disk.exists(directory)) {
+        disk.list(directory).stream().filter(file -> !known.contains(file)).forEach(strays::add);
+      }
+    }
+    return strays;
+  }
+
   /** Replaces the manifest of a backup atomically. Returns when it is durable. */
   void write(Disk disk, Path backup) throws IOException {
     StringBuilder text = new StringBuilder(HEAD).append('\n');

@@ -59,6 +59,9 @@ public final class Log implements Closeable {
   /** Segments kept for reuse: creating one writes as much as filling it. */
   private static final int SPARES_MAX = 4;
 
+  /** Maximum size of the log that is kept for a backup, in bytes. */
+  private static final long KEPT_BYTES_MAX = 1L << 30;
+
   private static final Pattern SPARE = Pattern.compile("spare-([0-9]{1,18})\\.log");
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Log.class);
@@ -84,6 +87,7 @@ public final class Log implements Closeable {
   private @Nullable IOException lastFailure; // guarded by lock
   private boolean closed; // guarded by lock
   private long spareNumber; // guarded by lock
+  private volatile long keptFrom = Long.MAX_VALUE; // frame
 
   /** A segment that is in use. */
   public record Segment(long number, long firstFrame, Path path) {}
@@ -268,11 +272,25 @@ public final class Log implements Closeable {
     }
   }
 
-  /** Recycles the segments that hold only frames before {@code frame}. */
+  /**
+   * Keeps the segments with frames from {@code frame} on, until the next call, though the engine
+   * does not need them; at most {@link #KEPT_BYTES_MAX}, and not while the disk is full.
+   */
+  public void keepFrom(long frame) {
+    keptFrom = frame;
+  }
+
+  private boolean isRecyclable(Segment next, long frame) {
+    boolean isKept =
+        next.firstFrame > keptFrom && (long) segments.size() * segmentBytes <= KEPT_BYTES_MAX;
+    return next.firstFrame <= frame && !isKept;
+  }
+
+  /** Recycles the segments that hold only frames before {@code frame}, except those kept. */
   public void recycle(long frame) throws IOException {
     lock.lock();
     try {
-      while (segments.size() > 1 && segments.get(1).firstFrame <= frame) {
+      while (segments.size() > 1 && isRecyclable(segments.get(1), frame)) {
         Segment gone = segments.removeFirst();
         if (spares.size() < SPARES_MAX && disk.size(gone.path) == segmentBytes) {
           Path spare = sparePath(".log");
@@ -384,6 +402,7 @@ public final class Log implements Closeable {
     } else {
       spareFailures++;
       lastFailure = failure;
+      keptFrom = Long.MAX_VALUE;
       if (spareFailures == 1) {
         LOGGER
             .atWarn()
