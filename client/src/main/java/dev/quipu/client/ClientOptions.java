@@ -14,6 +14,7 @@ import javax.net.ssl.SSLContext;
  *
  * @param servers the base URIs of servers that share a store, in order of preference
  * @param token the bearer token, if any
+ * @param tokenSetting how to set the token, in the message if it is missing or wrong
  * @param timeout the deadline of each call, with all of its attempts
  * @param tls the certificates to trust, if not those of the platform
  * @param waits whether calls that were certainly not applied, since no server responds or all are
@@ -22,6 +23,7 @@ import javax.net.ssl.SSLContext;
 public record ClientOptions(
     List<URI> servers,
     Optional<String> token,
+    String tokenSetting,
     Duration timeout,
     Optional<SSLContext> tls,
     boolean waits) {
@@ -49,6 +51,7 @@ public record ClientOptions(
     return new ClientOptions(
         server.uris(),
         server.token(),
+        "Quipu.Builder.token, or quipu.token in Spring",
         server.timeout().orElse(TIMEOUT),
         server.trustedCertificates().map(Certificates::trusting),
         true);

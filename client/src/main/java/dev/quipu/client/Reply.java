@@ -85,7 +85,6 @@ public record Reply(int status, byte[] body, boolean writes) {
   /** Maps a problem to the exception that the call throws. */
   public static RuntimeException failure(int status, JsonNode problem, boolean writes) {
     String detail = problem.path("detail").asString("the server responded with status " + status);
-    detail += status == 401 ? "; set the token: --token-file, QUIPU_TOKEN or Builder.token" : "";
     String type = problem.path("type").asString("");
     if (type.equals("/problems/unsupported")) {
       return new UnsupportedOperationException(detail);

@@ -1,5 +1,6 @@
 package dev.quipu.client;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
@@ -34,6 +35,8 @@ public final class ServerCalls implements AutoCloseable {
   private static final Duration ATTEMPT_MIN = Duration.ofSeconds(1);
   private static final Duration PAUSE_MIN = Duration.ofMillis(10);
   private static final Duration PAUSE_MAX = Duration.ofMillis(500);
+
+  private static final int UNAUTHORIZED = 401;
 
   /** Attempts that a call has time for if servers do not respond. */
   private static final int ATTEMPTS = 3;
@@ -152,7 +155,7 @@ public final class ServerCalls implements AutoCloseable {
   /**
    * Sends a request once.
    *
-   * @throws QuipuException if there is no complete response in time
+   * @throws QuipuException if there is no complete response in time, or access is denied
    */
   Reply attempt(Request request, long deadline) {
     int place = current.get();
@@ -165,12 +168,22 @@ public final class ServerCalls implements AutoCloseable {
     try {
       Reply reply = exchange(server, request, isShort ? most : left);
       isDone = reply.status() < 500 && reply.status() != 429;
+      if (reply.status() == UNAUTHORIZED) {
+        throw unauthorized(server);
+      }
       return reply;
     } finally {
       if (!isDone) {
         current.compareAndSet(place, (place + 1) % options.servers().size());
       }
     }
+  }
+
+  private NotAppliedException unauthorized(URI server) {
+    String what = options.token().isEmpty() ? "requires a token" : "does not accept this token";
+    return new NotAppliedException(
+        Reason.DENIED,
+        "the server %s %s; set the server's by %s".formatted(server, what, options.tokenSetting()));
   }
 
   private Reply exchange(URI server, Request request, Duration limit) {

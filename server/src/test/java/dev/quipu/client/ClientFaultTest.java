@@ -47,6 +47,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Outcomes of calls when connections and servers fail, verified by the ledger of a proxy. */
@@ -228,6 +229,7 @@ final class ClientFaultTest {
                 new ClientOptions(
                     List.of(at(silent.getLocalPort())),
                     Optional.empty(),
+                    "token",
                     LONG,
                     Optional.empty(),
                     true));
@@ -276,12 +278,25 @@ final class ClientFaultTest {
     try (HttpServer guarded = serve(Optional.of(token))) {
       URI uri = at(guarded.address().getPort());
       try (Quipu quipu = Quipu.builder().server(uri).token(token).build();
-          Quipu stranger = Quipu.connect(uri)) {
+          Quipu stranger = Quipu.connect(uri);
+          Quipu outdated = Quipu.builder().server(uri).token("fedcba9876543210").build()) {
         assertTrue(quipu.counter("a").add(1).isApplied());
-        NotAppliedException e =
-            assertThrows(NotAppliedException.class, () -> stranger.counters().add(ADD));
-        assertEquals(Reason.DENIED, e.reason());
+        assertDenied("requires a token", stranger);
+        assertDenied("does not accept this token", outdated);
       }
+    }
+  }
+
+  private static void assertDenied(String why, Quipu quipu) {
+    for (Executable call :
+        List.<Executable>of(
+            () -> quipu.counters().add(ADD),
+            () -> quipu.counters().read("a"),
+            () -> quipu.counters().set("a", 1, OptionalLong.empty()))) {
+      NotAppliedException e = assertThrows(NotAppliedException.class, call);
+      assertEquals(Reason.DENIED, e.reason());
+      assertTrue(e.getMessage().contains(why), e::getMessage);
+      assertTrue(e.getMessage().contains("Builder.token"), e::getMessage);
     }
   }
 

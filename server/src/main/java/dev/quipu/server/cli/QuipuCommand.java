@@ -50,6 +50,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       "  7  done, but some lines of the input were skipped",
       "  8  verification failed: a counter is not exact, or a guarantee was broken",
       "  9  serve: stopped by a failure of the disk or memory; restart it",
+      " 10  access denied: the token, the store, or another process has the directory",
       "After a signal: 130 for SIGINT, 143 for SIGTERM.",
       "",
       "Completion for bash and zsh: source <(quipu completion bash)"

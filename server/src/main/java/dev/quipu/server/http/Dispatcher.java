@@ -202,13 +202,16 @@ final class Dispatcher {
     }
     String sent = headers.get(HttpHeaderNames.AUTHORIZATION, "");
     String prefix = "Bearer ";
-    byte[] given = HeaderText.bytes(sent.startsWith(prefix) ? sent.substring(prefix.length()) : "");
+    boolean isBearer = sent.startsWith(prefix);
+    byte[] given = HeaderText.bytes(isBearer ? sent.substring(prefix.length()) : "");
     if (!MessageDigest.isEqual(given, token.get())) {
       throw new Problem(
           401,
           "unauthorized",
           "Authentication required",
-          "send the header Authorization: Bearer <token>");
+          isBearer
+              ? "the server does not accept this token; send that of its --token-file"
+              : "send the header Authorization: Bearer <token>");
     }
   }
 

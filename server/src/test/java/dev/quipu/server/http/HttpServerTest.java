@@ -418,9 +418,10 @@ final class HttpServerTest {
       Client stranger = new Client(guarded.address());
       assertEquals(401, stranger.get("/v1/counters/a").status());
       assertEquals(401, stranger.add("a", "{\"delta\":1}").status());
-      assertEquals(
-          401,
-          stranger.add("a", "{\"delta\":1}", "Authorization", "Bearer 0123456789abcdeF").status());
+      Client.Reply wrong =
+          stranger.add("a", "{\"delta\":1}", "Authorization", "Bearer 0123456789abcdeF");
+      assertEquals(401, wrong.status());
+      assertTrue(wrong.body().contains("does not accept this token"), wrong::body);
       assertEquals(
           200,
           stranger.add("a", "{\"delta\":1}", "Authorization", "Bearer 0123456789abcdef").status());

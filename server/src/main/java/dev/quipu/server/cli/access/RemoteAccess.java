@@ -35,6 +35,7 @@ import tools.jackson.databind.JsonNode;
  */
 public final class RemoteAccess implements Access {
   private static final Duration DEADLINE = Duration.ofSeconds(30);
+  private static final String TOKEN_SETTING = "--token-file or QUIPU_TOKEN";
 
   private final ServerCalls calls;
   private final RemoteCounters counters;
@@ -47,7 +48,8 @@ public final class RemoteAccess implements Access {
   RemoteAccess(URI server, Optional<String> token, Duration timeout) {
     calls =
         new ServerCalls(
-            new ClientOptions(List.of(server), token, timeout, Optional.empty(), false));
+            new ClientOptions(
+                List.of(server), token, TOKEN_SETTING, timeout, Optional.empty(), false));
     counters = new RemoteCounters(calls);
   }
 

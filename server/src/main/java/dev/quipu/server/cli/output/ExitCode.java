@@ -12,6 +12,7 @@ public final class ExitCode {
   public static final int SKIPPED = 7;
   public static final int DRIFT = 8;
   public static final int FAILURE = 9;
+  public static final int DENIED = 10;
 
   private ExitCode() {}
 }

@@ -32,7 +32,8 @@ public record Explanation(String message, int exitCode) {
           switch (e.reason()) {
             case CORRUPT -> ExitCode.DAMAGED;
             case INVALID -> ExitCode.USAGE;
-            case UNAVAILABLE, THROTTLED, TIMEOUT, FULL, DENIED -> ExitCode.UNREACHABLE;
+            case UNAVAILABLE, THROTTLED, TIMEOUT, FULL -> ExitCode.UNREACHABLE;
+            case DENIED -> ExitCode.DENIED;
             case REJECTED, CONFLICT -> ExitCode.REJECTED;
           };
       case IllegalArgumentException e -> ExitCode.USAGE;

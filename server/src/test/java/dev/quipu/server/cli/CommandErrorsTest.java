@@ -1,0 +1,68 @@
+package dev.quipu.server.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.http.HttpOptions;
+import dev.quipu.server.http.HttpServer;
+import dev.quipu.server.http.route.Services;
+import dev.quipu.time.Clock;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The message and the exit code of a command that fails state what to do. */
+final class CommandErrorsTest {
+  @TempDir Path temporary;
+
+  /** Runs a command, which must end with this code, and returns its standard error. */
+  private static String errorOf(int code, String... arguments) {
+    StringWriter err = new StringWriter();
+    CommandLine line = QuipuCommand.commandLine(arguments);
+    line.setErr(new PrintWriter(err));
+    assertEquals(code, line.execute(arguments), err::toString);
+    return err.toString();
+  }
+
+  private static void assertContains(String expected, String text) {
+    assertTrue(text.contains(expected), text);
+  }
+
+  @Test
+  void aMissingAndAWrongTokenAreDistinct() throws Exception {
+    HttpOptions options =
+        HttpOptions.defaults().at("127.0.0.1", 0, Optional.of("0123456789abcdef"), false);
+    Path wrong = Files.writeString(temporary.resolve("token"), "fedcba9876543210\n");
+    try (Quipu quipu = Quipu.builder().directory(temporary.resolve("data")).build();
+        HttpServer server = HttpServer.start(options, Services.of(quipu, "test"), Clock.system())) {
+      String url = "http://127.0.0.1:" + server.address().getPort();
+      assertEquals(
+          "quipu: the server %s requires a token; set the server's by --token-file or QUIPU_TOKEN\n"
+              .formatted(url),
+          errorOf(ExitCode.DENIED, "add", "a", "1", "--server", url));
+      for (String command : new String[] {"add a 1", "get a", "set a 1", "list", "hits list a"}) {
+        String[] words = (command + " --token-file " + wrong + " --server " + url).split(" ", -1);
+        assertEquals(
+            "quipu: the server %s does not accept this token; set the server's by %s\n"
+                .formatted(url, "--token-file or QUIPU_TOKEN"),
+            errorOf(ExitCode.DENIED, words));
+      }
+    }
+  }
+
+  @Test
+  void aDirectoryInUseIsDenied() {
+    String directory = temporary.resolve("data").toString();
+    try (Quipu quipu = Quipu.builder().directory(Path.of(directory)).build()) {
+      assertTrue(quipu.counter("a").add(1).isApplied());
+      assertContains(directory, errorOf(ExitCode.DENIED, "get", "a", "--data", directory));
+    }
+  }
+}
