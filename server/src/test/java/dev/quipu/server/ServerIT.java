@@ -28,6 +28,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -57,7 +59,7 @@ final class ServerIT {
     requests = load(server, requests, Long.MAX_VALUE);
     assertEquals(Long.toString(requests), value(server.uri()));
     server.process().toHandle().destroy(); // SIGTERM
-    assertEquals(143, server.process().waitFor());
+    assertEquals(0, server.process().waitFor());
     assertTrue(requests > 100, "only " + requests + " requests");
     System.out.printf("ServerIT: %d kills, %d requests%n", kills.begun(), requests);
   }
@@ -170,6 +172,24 @@ final class ServerIT {
       server.process().toHandle().destroy();
       server.process().waitFor();
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"INT", "HUP"})
+  void aSignalStopsAServerWithStatus0(String signal) throws Exception {
+    assertEquals(0, statusAfter(signal));
+  }
+
+  /** Sends the signal as soon as the server is ready, and checks that it closed its directory. */
+  private int statusAfter(String signal) throws Exception {
+    QuipuProcess server = serve();
+    long pid = server.process().pid();
+    assertEquals(0, new ProcessBuilder("kill", "-" + signal, "" + pid).start().waitFor());
+    int status = server.process().waitFor();
+    String data = temporary.resolve("data").toString();
+    Path out = temporary.resolve("check");
+    assertEquals(0, QuipuProcess.run(out, "check", "--data", data).waitFor());
+    return status;
   }
 
   @Test

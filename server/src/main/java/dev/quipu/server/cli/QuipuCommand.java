@@ -51,7 +51,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       "  8  verification failed: a counter is not exact, or a guarantee was broken",
       "  9  serve: stopped by a failure of the disk or memory; restart it",
       " 10  access denied: the token, the store, or another process has the directory",
-      "After a signal: 130 for SIGINT, 143 for SIGTERM.",
+      "After SIGTERM or SIGINT, servers exit with 0, other commands with 143 or 130.",
       "",
       "Completion for bash and zsh: source <(quipu completion bash)"
     })

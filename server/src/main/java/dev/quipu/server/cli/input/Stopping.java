@@ -3,6 +3,7 @@ package dev.quipu.server.cli.input;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
@@ -35,35 +36,46 @@ public final class Stopping implements AutoCloseable {
   }
 
   /**
-   * Waits until the process must stop, and everything is closed. An error of the virtual machine
-   * does not end the wait: {@code onError} decides whether the process continues.
+   * Waits until the process must stop. If a signal stops it, the process ends with status 0 when
+   * everything is closed, rather than with 128 plus the number of the signal. An error of the
+   * virtual machine does not end the wait: {@code onError} decides whether the process continues.
    *
    * @param ready reports that the process is ready
    * @param close closes everything, when the process stops
    * @param onError handles an error of the virtual machine, and may throw to end the wait
    */
   public static void await(Runnable ready, Runnable close, Consumer<VirtualMachineError> onError) {
-    CountDownLatch closed = new CountDownLatch(1);
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(
-                () -> {
-                  close.run();
-                  closed.countDown();
-                },
-                "quipu-stop"));
+    AtomicBoolean isWaiting = new AtomicBoolean(true);
+    Thread hook =
+        new Thread(
+            () -> {
+              boolean isSignal = isWaiting.get(); // otherwise, the end of the wait led to an exit
+              close.run();
+              if (isSignal) {
+                Runtime.getRuntime().halt(0);
+              }
+            },
+            "quipu-stop");
+    Runtime.getRuntime().addShutdownHook(hook);
     try {
-      ready.run();
-    } catch (VirtualMachineError e) {
-      onError.accept(e);
-    }
-    for (boolean isOver = false; !isOver; ) {
       try {
-        closed.await();
-        isOver = true;
+        ready.run();
+      } catch (VirtualMachineError e) {
+        onError.accept(e);
+      }
+      awaitInterrupt(onError);
+    } finally {
+      isWaiting.set(false);
+    }
+  }
+
+  private static void awaitInterrupt(Consumer<VirtualMachineError> onError) {
+    for (boolean isInterrupted = false; !isInterrupted; ) {
+      try {
+        new CountDownLatch(1).await();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        isOver = true;
+        isInterrupted = true;
       } catch (VirtualMachineError e) {
         onError.accept(e);
       }

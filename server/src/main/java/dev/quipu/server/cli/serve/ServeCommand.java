@@ -74,8 +74,8 @@ import picocli.CommandLine.TypeConversionException;
     description = "Start the server: HTTP, and optionally the Redis and memcached protocols.",
     footer = {
       "",
-      "SIGTERM and SIGINT stop it gracefully: requests in progress are completed.",
-      "Its exit code is then 143 or 130.",
+      "SIGTERM and SIGINT stop it gracefully: it accepts no more requests, completes",
+      "those in progress, and exits with 0.",
       "",
       "Examples:",
       "  quipu serve --data /var/lib/quipu --window 48h",
