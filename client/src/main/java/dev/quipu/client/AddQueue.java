@@ -253,7 +253,10 @@ final class AddQueue implements AutoCloseable {
         calls.waits(call.attempts(), call.isUnknown())
             && calls.clock().nanoTime() + pause.toNanos() < call.deadlineNanos();
     if (!isUseful) {
-      call.giveUp(Reason.UNAVAILABLE, "gave up after %d attempts".formatted(call.attempts()));
+      int attempts = call.attempts();
+      call.giveUp(
+          Reason.UNAVAILABLE,
+          "gave up after %d %s".formatted(attempts, attempts == 1 ? "attempt" : "attempts"));
       return;
     }
     Thread.ofVirtual()

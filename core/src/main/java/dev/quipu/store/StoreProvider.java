@@ -4,6 +4,7 @@ import dev.quipu.QuipuException;
 import java.net.URI;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.stream.Collectors;
 
 /**
  * Opens drivers by URI. A store's module provides one as a service, so that {@link #open(String)}
@@ -57,7 +58,9 @@ public interface StoreProvider {
                         scheme == null
                             ? "the store's URI has no scheme"
                             : "unknown store scheme '%s'".formatted(scheme),
-                        all().stream().flatMap(p -> p.schemes().stream()).toList())));
+                        all().stream()
+                            .flatMap(each -> each.schemes().stream())
+                            .collect(Collectors.joining(", ")))));
   }
 
   /** Opens the store that a URI names. */

@@ -215,7 +215,7 @@ final class AdviseCommand extends ResultCommand {
           yield StoreProvider.of(StoreUri.parse(uri)).fullProfile();
         } catch (IllegalArgumentException e) {
           throw new IllegalArgumentException(
-              "--store is '%s', which is not a store; quipu stores lists them".formatted(name), e);
+              "--store: %s, engine, memory".formatted(e.getMessage()), e);
         }
       }
     };

@@ -24,9 +24,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -92,12 +92,12 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
           VerifyCommand.class,
           AdviseCommand.class,
           RegionsCommand.class,
-          HelpCommand.class,
+          ToolCommands.HelpCommand.class,
           ToolCommands.CompletionCommand.class,
           ToolCommands.VersionCommand.class);
 
   private static final Set<Class<?>> SHOW_OTHERS =
-      Set.of(HelpCommand.class, ToolCommands.CompletionCommand.class);
+      Set.of(ToolCommands.HelpCommand.class, ToolCommands.CompletionCommand.class);
 
   /** When the process started: this class is loaded first. */
   private static final long STARTED_NANOS = Clock.system().nanoTime();
@@ -184,7 +184,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
         message =
             "%s '%s'"
                 .formatted(
-                    isRoot ? "unknown command" : "unexpected argument",
+                    command.getSubcommands().isEmpty() ? "unexpected argument" : "unknown command",
                     unmatched.getUnmatched().getFirst());
       }
     } else if (isRoot) {
@@ -192,9 +192,21 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
       return ExitCode.USAGE;
     }
     Output.note(command, "quipu: " + message);
-    UnmatchedArgumentException.printSuggestions(failure, command.getErr());
+    boolean isSuggested = UnmatchedArgumentException.printSuggestions(failure, command.getErr());
+    if (failure instanceof UnmatchedArgumentException unmatched
+        && unmatched.isUnknownOption()
+        && !isSuggested) {
+      Output.note(command, "Options: " + options(command));
+    }
     Output.note(command, "Try: %s --help".formatted(command.getCommandSpec().qualifiedName()));
     return ExitCode.USAGE;
+  }
+
+  private static String options(CommandLine command) {
+    return command.getCommandSpec().options().stream()
+        .map(option -> option.longestName())
+        .sorted()
+        .collect(Collectors.joining(", "));
   }
 
   @Override

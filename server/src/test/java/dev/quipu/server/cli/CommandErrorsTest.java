@@ -11,11 +11,15 @@ import dev.quipu.server.http.route.Services;
 import dev.quipu.time.Clock;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 /** The message and the exit code of a command that fails state what to do. */
@@ -64,5 +68,73 @@ final class CommandErrorsTest {
       assertTrue(quipu.counter("a").add(1).isApplied());
       assertContains(directory, errorOf(ExitCode.DENIED, "get", "a", "--data", directory));
     }
+  }
+
+  @Test
+  void unknownWordsAreAnsweredByThePossibleOnes() {
+    assertContains("--server", errorOf(ExitCode.USAGE, "get", "a", "--sever", "http://x"));
+    assertEquals(
+        """
+        quipu: Unknown option: '--nope'
+        Options: --data, --help, --json, --server, --token-file, --version
+        Try: quipu get --help
+        """,
+        errorOf(ExitCode.USAGE, "get", "a", "--nope"));
+    assertEquals(
+        """
+        quipu: unknown command 'liste'
+        Did you mean: hits list or hits delete?
+        Try: quipu hits --help
+        """,
+        errorOf(ExitCode.USAGE, "hits", "liste"));
+    assertContains("or", errorOf(ExitCode.USAGE, "help", "serv"));
+    for (String store : new String[] {"engine:DIR", "memory:", "redis", "postgresql"}) {
+      assertContains(store, errorOf(ExitCode.USAGE, "serve", "--store", "nope://x"));
+    }
+    assertContains("memory", errorOf(ExitCode.USAGE, "advise", "--store", "nope"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "serve --durability x, 'fsync, interval=TIME or none'",
+    "serve --store memory: --after-unknown x, give-up or retry",
+    "serve --also x, 'site, day or both'",
+    "serve --identity x, 'event, client, client-day, hash'",
+    "serve --online x, '[exact, ring, approximate]'",
+    "serve --on-failure x, '[exit, serve]'",
+    "serve --log x, '[json, text]'",
+    "serve --store memory: --technique x, 'atomic-add, optimistic'",
+    "serve --store memory: --technique marker-item --markers x, 'counter, partition or table:NAME'",
+    "import file --format x, combined-log or ndjson",
+    "commands x, 'http, redis or memcached'",
+    "completion fish, '[bash, zsh]'",
+  })
+  void anUnknownValueIsAnsweredByThePossibleOnes(String command, String values) {
+    assertContains(values, errorOf(ExitCode.USAGE, command.split(" ", -1)));
+  }
+
+  @Test
+  void helpShowsACommandBelowAnother() {
+    for (String path : new String[] {"get", "hits list", ""}) {
+      StringWriter out = new StringWriter();
+      String[] words = ("help " + path).split(" ");
+      CommandLine line = QuipuCommand.commandLine(words);
+      line.setOut(new PrintWriter(out));
+      assertEquals(ExitCode.OK, line.execute(words));
+      assertTrue(out.toString().startsWith(("Usage: quipu " + path).strip() + " ["), out::toString);
+    }
+    assertContains("unknown command 'nope'", errorOf(ExitCode.USAGE, "help", "hits", "nope"));
+  }
+
+  @Test
+  void anUnreachableServerIsNamed() throws Exception {
+    int port;
+    try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = closed.getLocalPort();
+    }
+    String url = "http://127.0.0.1:" + port;
+    assertEquals(
+        "quipu: gave up after 1 attempt: no server at %s; start one: quipu serve\n".formatted(url),
+        errorOf(ExitCode.UNREACHABLE, "add", "a", "1", "--server", url));
   }
 }

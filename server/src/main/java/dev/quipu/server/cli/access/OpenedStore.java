@@ -62,8 +62,16 @@ public record OpenedStore(
               .formatted(option)); // it may hold a password
     }
     URI parsed = StoreUri.parse(uri);
-    StoreDriver driver = StoreProvider.of(parsed).open(parsed);
+    StoreDriver driver = provider(parsed).open(parsed);
     return new OpenedStore(driver, StoreUri.shown(parsed), Optional.empty(), driver::close);
+  }
+
+  private static StoreProvider provider(URI uri) {
+    try {
+      return StoreProvider.of(uri);
+    } catch (IllegalArgumentException e) { // its message ends with the list of those
+      throw new IllegalArgumentException(e.getMessage() + ", engine:DIR, memory:", e);
+    }
   }
 
   /** Returns the store, with its own clock if it has one. */

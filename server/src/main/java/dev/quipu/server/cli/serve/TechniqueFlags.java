@@ -42,6 +42,7 @@ public final class TechniqueFlags {
 
   @Option(
       names = "--markers",
+      converter = MarkersConverter.class,
       paramLabel = "WHERE",
       description =
           "Where marker-item stores its markers: counter, in the partition of the counter;"
@@ -98,6 +99,18 @@ public final class TechniqueFlags {
             throw new TypeConversionException(
                 "'" + value + "' is not an action; use give-up or retry");
       };
+    }
+  }
+
+  /** Checks the place of markers. */
+  static final class MarkersConverter implements ITypeConverter<String> {
+    @Override
+    public String convert(String value) {
+      if (!value.equals(COUNTER) && !value.equals("partition") && !value.startsWith("table:")) {
+        throw new TypeConversionException(
+            "'" + value + "' is not a place; use counter, partition or table:NAME");
+      }
+      return value;
     }
   }
 }
