@@ -13,6 +13,12 @@ import picocli.CommandLine;
 /** The command {@code quipu}. */
 public final class Main {
   private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
+  private static final String DIRECT_MEMORY = "io.netty.maxDirectMemory";
+
+  /** The share of the buffers of the network, in addition to the heap: one part in this many. */
+  private static final int DIRECT_SHARE = 4;
+
+  private static final long DIRECT_BYTES_MIN = 64 << 20;
 
   private static final int FAILED = 1;
 
@@ -23,6 +29,12 @@ public final class Main {
     // Leak detection is for tests; here it would only cost time.
     if (System.getProperty(LEAK_DETECTION) == null) {
       System.setProperty(LEAK_DETECTION, "disabled");
+    }
+    // Otherwise as much as the heap, and both together might exceed the memory of the machine.
+    if (System.getProperty(DIRECT_MEMORY) == null) {
+      long heap = Runtime.getRuntime().maxMemory();
+      long limit = Math.max(heap / DIRECT_SHARE, Math.min(heap, DIRECT_BYTES_MIN));
+      System.setProperty(DIRECT_MEMORY, Long.toString(limit));
     }
     Optional<String> value = PlainGet.value(System.getenv(), args);
     if (value.isPresent()) {
