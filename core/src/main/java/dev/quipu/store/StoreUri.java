@@ -1,9 +1,13 @@
 package dev.quipu.store;
 
+import java.io.BufferedReader;
+import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,6 +36,8 @@ public final class StoreUri {
   private static final Set<String> WHICH_STORE = Set.of("prefix", "table", "namespace", "database");
   private static final int PORT_MAX = 65_535;
   private static final String TIMEOUT_NAME = "timeoutMillis";
+  private static final String PASSWORD_FILE_NAME = "passwordFile";
+  private static final Set<String> KNOWN = Set.of(TIMEOUT_NAME, PASSWORD_FILE_NAME);
 
   private final String scheme;
   private final Optional<String> user;
@@ -47,7 +53,8 @@ public final class StoreUri {
    * Parses a URI.
    *
    * @param defaultPort the port of hosts without one
-   * @param known the allowed parameters, in addition to {@code timeoutMillis}
+   * @param known the allowed parameters, in addition to {@code timeoutMillis}, and to {@code
+   *     passwordFile}, a file whose first line is the password
    * @throws IllegalArgumentException naming the faulty part
    */
   public StoreUri(URI uri, int defaultPort, Set<String> known) {
@@ -57,10 +64,15 @@ public final class StoreUri {
     int at = authority.lastIndexOf('@');
     String[] credentials = (at < 0 ? "" : authority.substring(0, at)).split(":", 2);
     this.user = text(credentials[0]);
-    this.password = credentials.length < 2 ? Optional.empty() : text(credentials[1]);
     this.hosts = hosts(authority.substring(at + 1), defaultPort);
     this.path = uri.getRawPath() == null ? "" : decode(uri.getRawPath().replaceFirst("^/", ""));
     this.parameters = parameters(uri.getRawQuery(), known);
+    Optional<String> inUri = credentials.length < 2 ? Optional.empty() : text(credentials[1]);
+    this.password = inUri.isPresent() ? inUri : passwordOfFile();
+    if (inUri.isPresent() && parameters.containsKey(PASSWORD_FILE_NAME)) {
+      throw new IllegalArgumentException(
+          "the store's URI has a password and %s; remove one".formatted(PASSWORD_FILE_NAME));
+    }
   }
 
   /**
@@ -114,6 +126,25 @@ public final class StoreUri {
     return which.isEmpty() ? shown : shown + "?" + which;
   }
 
+  /** Returns the first line of the file; the line break is no part of it. */
+  private Optional<String> passwordOfFile() {
+    String file = parameters.get(PASSWORD_FILE_NAME);
+    if (file == null) {
+      return Optional.empty();
+    }
+    try (BufferedReader lines = Files.newBufferedReader(Path.of(file))) {
+      String line = lines.readLine();
+      if (line == null || line.isEmpty()) {
+        throw new IllegalArgumentException(
+            "%s of the store's URI is empty: %s".formatted(PASSWORD_FILE_NAME, file));
+      }
+      return Optional.of(line);
+    } catch (IOException e) {
+      throw new IllegalArgumentException(
+          "cannot read %s of the store's URI: %s".formatted(PASSWORD_FILE_NAME, file), e);
+    }
+  }
+
   private Optional<String> text(String raw) {
     return raw.isEmpty() ? Optional.empty() : Optional.of(decode(raw));
   }
@@ -152,10 +183,11 @@ public final class StoreUri {
     for (String each : query == null ? new String[0] : query.split("&", -1)) {
       String[] parts = each.split("=", 2);
       String name = decode(parts[0]);
-      if (!known.contains(name) && !name.equals(TIMEOUT_NAME)) {
+      if (!known.contains(name) && !KNOWN.contains(name)) {
         throw new IllegalArgumentException(
-            "unknown parameter '%s' in the store's URI; known: %s and %s"
-                .formatted(name, known.stream().sorted().toList(), TIMEOUT_NAME));
+            "unknown parameter '%s' in the store's URI; known: %s, %s and %s"
+                .formatted(
+                    name, known.stream().sorted().toList(), PASSWORD_FILE_NAME, TIMEOUT_NAME));
       }
       if (parts.length < 2 || parameters.put(name, decode(parts[1])) != null) {
         throw new IllegalArgumentException(

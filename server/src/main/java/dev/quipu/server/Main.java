@@ -43,7 +43,7 @@ public final class Main {
     }
     int code = FAILED;
     try {
-      OptionalInt served = PlainServe.run(args);
+      OptionalInt served = PlainServe.run(System.getenv(), args);
       code = served.isPresent() ? served.getAsInt() : execute(args);
     } catch (Error e) {
       System.err.println("quipu: " + e);

@@ -1,5 +1,6 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.server.cli.settings.Variables;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -34,7 +36,7 @@ public final class PlainGet {
             && arguments[0].equals("get")
             && !arguments[1].startsWith("-") // an option
             && !arguments[1].startsWith("@") // a file of arguments
-            && !environment.containsKey("QUIPU_TOKEN");
+            && !Variables.hasOther(environment, Set.of("QUIPU_SERVER"));
     if (!isPlain) {
       return Optional.empty();
     }

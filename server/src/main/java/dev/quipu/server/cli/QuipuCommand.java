@@ -13,6 +13,7 @@ import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.Version;
 import dev.quipu.server.cli.serve.IngestCommand;
 import dev.quipu.server.cli.serve.ServeCommand;
+import dev.quipu.server.cli.settings.Settings;
 import dev.quipu.server.cli.store.AdoptCommand;
 import dev.quipu.server.cli.store.DataCommands;
 import dev.quipu.server.cli.store.RepairCommand;
@@ -22,6 +23,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -107,6 +109,11 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
    * other one: the model of all of them takes longer than most commands.
    */
   public static CommandLine commandLine(String... arguments) {
+    return commandLine(System.getenv(), arguments);
+  }
+
+  /** Returns the command line for these arguments in this environment. */
+  public static CommandLine commandLine(Map<String, String> environment, String... arguments) {
     List<Class<?>> named =
         COMMANDS.stream()
             .filter(command ->
@@ -114,8 +121,12 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
                     && name(command).equals(arguments[0])
                     && !SHOW_OTHERS.contains(command))
             .toList();
+    Set<String> names = COMMANDS.stream().map(QuipuCommand::name).collect(Collectors.toSet());
     return commandLine(
-        named.isEmpty() ? COMMANDS : named, QuipuCommand::openToKeepAllIds, Clock.system());
+        named.isEmpty() ? COMMANDS : named,
+        new Settings(environment, names, arguments),
+        QuipuCommand::openToKeepAllIds,
+        Clock.system());
   }
 
   private static String name(Class<?> command) {
@@ -129,16 +140,22 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
 
   /** Returns a command line that opens data directories by this function, and uses this clock. */
   public static CommandLine commandLine(Function<Path, Quipu> directories, Clock clock) {
-    return commandLine(COMMANDS, directories, clock);
+    return commandLine(COMMANDS, new Settings(Map.of(), Set.of()), directories, clock);
   }
 
   private static CommandLine commandLine(
-      List<Class<?>> commands, Function<Path, Quipu> directories, Clock clock) {
+      List<Class<?>> commands, Settings settings, Function<Path, Quipu> directories, Clock clock) {
     CommandLine line = new CommandLine(new QuipuCommand(directories, clock));
     commands.forEach(line::addSubcommand);
     line.getSubcommands()
         .values()
         .forEach(command -> command.getCommandSpec().mixinStandardHelpOptions(true));
+    line.getSubcommands().values().forEach(each -> settings.addTo(each.getCommandSpec()));
+    line.setExecutionStrategy(parsed -> {
+      settings.check(parsed);
+      settings.warning().ifPresent(each -> Output.note(line, each));
+      return new CommandLine.RunLast().execute(parsed);
+    });
     line.setUsageHelpAutoWidth(true);
     line.registerConverter(Long.class, QuipuCommand::number);
     line.registerConverter(Long.TYPE, QuipuCommand::number);
@@ -146,10 +163,10 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     line.registerConverter(Integer.TYPE, QuipuCommand::smallNumber);
     line.registerConverter(URI.class, Target::url);
     line.registerConverter(Duration.class, new DurationConverter());
-    line.setParameterExceptionHandler((failure, arguments) -> explain(failure));
+    line.setParameterExceptionHandler((failure, arguments) -> explain(failure, settings));
     line.setExecutionExceptionHandler((failure, command, parsed) -> {
       Explanation why = Explanation.of(failure);
-      Output.note(command, why.message());
+      Output.note(command, settings.explain(why.message()));
       return why.exitCode();
     });
     return line;
@@ -175,10 +192,10 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
   }
 
   /** Prints the error without the usage, which would hide it, unless no command is given. */
-  private static int explain(ParameterException failure) {
+  private static int explain(ParameterException failure, Settings settings) {
     CommandLine command = failure.getCommandLine();
     boolean isRoot = command.getParent() == null;
-    String message = failure.getMessage();
+    String message = String.valueOf(failure.getMessage());
     if (failure instanceof UnmatchedArgumentException unmatched) {
       if (!unmatched.isUnknownOption()) {
         message =
@@ -191,7 +208,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
       command.usage(command.getErr());
       return ExitCode.USAGE;
     }
-    Output.note(command, "quipu: " + message);
+    Output.note(command, "quipu: " + settings.explain(message));
     boolean isSuggested = UnmatchedArgumentException.printSuggestions(failure, command.getErr());
     if (failure instanceof UnmatchedArgumentException unmatched
         && unmatched.isUnknownOption()

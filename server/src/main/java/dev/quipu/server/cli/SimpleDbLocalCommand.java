@@ -81,6 +81,7 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
 
   @Option(
       names = "--fault",
+      split = ",",
       paramLabel = "NAME=RATE",
       description = "Fail this share of the writes, 0 to 1; may be repeated.")
   private Map<String, Double> faults = Map.of();

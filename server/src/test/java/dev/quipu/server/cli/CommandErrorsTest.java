@@ -76,7 +76,7 @@ final class CommandErrorsTest {
     assertEquals(
         """
         quipu: Unknown option: '--nope'
-        Options: --data, --help, --json, --server, --token-file, --version
+        Options: --config, --data, --help, --json, --server, --token-file, --version
         Try: quipu get --help
         """,
         errorOf(ExitCode.USAGE, "get", "a", "--nope"));

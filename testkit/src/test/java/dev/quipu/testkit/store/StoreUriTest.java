@@ -6,12 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.store.StoreUri;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -142,6 +146,20 @@ final class StoreUriTest {
     IllegalArgumentException e = assertThrows(IllegalArgumentException.class, wrong::mayLoseWrites);
     assertEquals(
         "durability in the store's URI is 'Store'; it must be fsync or store", e.getMessage());
+  }
+
+  @Test
+  void aPasswordMayBeInAFile(@TempDir Path directory) throws IOException {
+    Path file = Files.writeString(directory.resolve("password"), "s:/@ e%41\n");
+    String parameter = "one?passwordFile=" + file;
+    assertEquals(Optional.of("s:/@ e%41"), uri("redis://me@" + parameter).password());
+    assertEquals(Optional.of("me"), uri("redis://me@" + parameter).user());
+    assertEquals(Optional.of("s:/@ e%41"), uri("redis://" + parameter).password());
+    assertEquals("redis://one", StoreUri.shown(StoreUri.parse("redis://me@" + parameter)));
+    assertTrue(rejected("redis://me:pw@" + parameter).contains("has a password and passwordFile"));
+    assertTrue(rejected("redis://" + parameter + "x").contains("cannot read passwordFile"));
+    Files.writeString(file, "\n");
+    assertTrue(rejected("redis://" + parameter).contains("is empty"));
   }
 
   private static StoreUri durability(String query) {

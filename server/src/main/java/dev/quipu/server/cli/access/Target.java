@@ -37,7 +37,7 @@ public final class Target {
   @Option(
       names = "--server",
       paramLabel = "URL",
-      defaultValue = "${env:QUIPU_SERVER:-http://127.0.0.1:7080}",
+      defaultValue = "http://127.0.0.1:7080",
       converter = ServerConverter.class,
       description = "Use this server (env QUIPU_SERVER; default ${DEFAULT-VALUE}).")
   private URI server = URI.create("http://127.0.0.1:7080");

@@ -1,6 +1,7 @@
 package dev.quipu.server.cli.serve;
 
 import dev.quipu.server.cli.output.Explanation;
+import dev.quipu.server.cli.settings.Variables;
 import dev.quipu.time.Clock;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import java.util.regex.Pattern;
 public final class PlainServe {
   private static final String DATA = "--data";
   private static final String HTTP = "--http";
+  private static final Set<String> READ_BY_SERVE = Set.of("QUIPU_TOKEN", "QUIPU_SESSION_KEY");
   private static final Pattern PORT = Pattern.compile("[0-9]{1,5}");
 
   /** When the process started: this class is loaded among the first. */
@@ -27,8 +29,9 @@ public final class PlainServe {
   private PlainServe() {}
 
   /** Runs the command, and returns its exit code; empty if the arguments are not the plain ones. */
-  public static OptionalInt run(String... arguments) {
-    Optional<ServeCommand> command = command(arguments);
+  public static OptionalInt run(Map<String, String> environment, String... arguments) {
+    Optional<ServeCommand> command =
+        Variables.hasOther(environment, READ_BY_SERVE) ? Optional.empty() : command(arguments);
     if (command.isEmpty()) {
       return OptionalInt.empty();
     }

@@ -48,6 +48,7 @@ final class PortFlags {
 
   @Option(
       names = "--memcached-unsigned",
+      split = ",",
       paramLabel = "PREFIX",
       description =
           "Over memcached, counters with this prefix are unsigned, and wrap to 0 after 2^64 - 1;"

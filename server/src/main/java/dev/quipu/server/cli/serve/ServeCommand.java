@@ -130,6 +130,7 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Option(
       names = "--allow-origin",
+      split = ",",
       paramLabel = "ORIGIN",
       description =
           "Allow pages of this site to send views and embed hit badges without a token; may be"

@@ -72,7 +72,7 @@ final class PlainServeTest {
             arguments("serve", "--data", "a", "--insecure"));
     for (String[] each : unusual) {
       assertTrue(PlainServe.command(each).isEmpty(), String.join(" ", each));
-      assertEquals(OptionalInt.empty(), PlainServe.run(each));
+      assertEquals(OptionalInt.empty(), PlainServe.run(Map.of(), each));
     }
   }
 
@@ -84,8 +84,8 @@ final class PlainServeTest {
             arguments("serve", "--data", file.toString(), "--http", "0"),
             arguments("serve", "--data", file.toString(), "--http", "65536"))) {
       CommandLine line = QuipuCommand.commandLine(each);
-      assertEquals(OptionalInt.of(line.execute(each)), PlainServe.run(each));
-      assertNotEquals(OptionalInt.of(ExitCode.OK), PlainServe.run(each));
+      assertEquals(OptionalInt.of(line.execute(each)), PlainServe.run(Map.of(), each));
+      assertNotEquals(OptionalInt.of(ExitCode.OK), PlainServe.run(Map.of(), each));
     }
   }
 
