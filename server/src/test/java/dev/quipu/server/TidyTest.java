@@ -192,7 +192,8 @@ final class TidyTest {
       Path info = file.resolveSibling("package-info.java");
       boolean isIn =
           !file.getFileName().toString().equals("module-info.java")
-              && !file.startsWith(ROOT.resolve("samples")); // applications
+              && !file.startsWith(ROOT.resolve("samples")) // applications
+              && !file.startsWith(ROOT.resolve("tools")); // programs of one file
       if (isIn && !(Files.exists(info) && Files.readString(info).contains("@NullMarked"))) {
         wrong.add(ROOT.relativize(file).toString());
       }
