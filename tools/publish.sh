@@ -32,7 +32,7 @@ gpg --batch --armor --export > "$directory/key.asc"
 selected=(-pl '!:quipu,!bench')
 [ ${#modules[@]} = 0 ] || selected=(-pl "$(IFS=, && echo "${modules[*]}"),!:quipu" -am)
 log=$directory/build.log
-maven -T 2 -P "launcher,release,!format" "${selected[@]}" deploy -Dgpg.keyname=dry-run@quipu.invalid \
+maven -T 2 -P "launcher,release,sbom,!format" "${selected[@]}" deploy -Dgpg.keyname=dry-run@quipu.invalid \
   -DaltDeploymentRepository="dry-run::file://$directory/repository" 2>&1 | tee "$log" |
   modules_begun publish || {
   grep '^\[ERROR\]' "$log" >&2 || tail -n 5 "$log" >&2
