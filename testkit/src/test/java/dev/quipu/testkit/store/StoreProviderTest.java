@@ -92,7 +92,7 @@ final class StoreProviderTest {
           String.valueOf(
               assertThrows(IllegalArgumentException.class, () -> StoreProvider.open(uri))
                   .getMessage());
-      assertTrue(why.endsWith("[memory, memory-too]"), why);
+      assertTrue(why.endsWith("; available: memory, memory-too"), why);
     }
   }
 }
