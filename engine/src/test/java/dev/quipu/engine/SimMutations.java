@@ -166,6 +166,9 @@ final class SimMutations {
             call("Log", "open", "Log", "writeAgain", pop(4)),
             call("Recovery", "sealWaiting", "Log", "writeAgain", pop(4))));
     all.put(
+        "the end of a closed log is still marked when the log continues",
+        call("HighWater", "open", "HighWater", "eraseEnd", pop(2)));
+    all.put(
         "a removal is not in the log", call("CounterAccess", "remove", "Group", "gone", pop(2)));
     all.put(
         "an expiry is not in the log",

@@ -293,7 +293,7 @@ public final class Committer {
       if (!failure.hasEnded()) {
         syncAll();
         tick();
-        mark();
+        mark(log.end());
       }
     } catch (Throwable e) {
       failure.stop(e);
@@ -385,15 +385,19 @@ public final class Committer {
     state.ids.advance(state.timeMillis);
     offerNext();
     if (state.timeMillis - markedMillis > markEveryMillis) {
-      mark();
+      mark(0);
     }
     group.begin(rejection());
   }
 
-  /** Records how far the age time has advanced, though nothing was written to the log. */
-  private void mark() throws IOException {
+  /**
+   * Records how far the age time has advanced, though nothing was written to the log.
+   *
+   * @param end end of the log if this is the last mark; otherwise 0
+   */
+  private void mark(int end) throws IOException {
     highWater.write(
-        new HighWater.Mark(durableFrame, durableCommands, state.timeMillis, state.wallMillis));
+        new HighWater.Mark(durableFrame, durableCommands, state.timeMillis, state.wallMillis, end));
     markedMillis = state.timeMillis;
   }
 

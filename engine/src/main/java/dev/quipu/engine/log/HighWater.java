@@ -8,6 +8,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.zip.CRC32C;
 
 /**
@@ -27,12 +28,19 @@ import java.util.zip.CRC32C;
  *
  * The age time of request ids (see EngineClock) advances while nothing is written to the log; so it
  * is stored here too, with the wall time at that moment.
+ *
+ * On close, the slot also gets:
+ *   int end of the last frame in its segment, int CRC32C of the directory's identity, the above
+ *   and this
+ * so that the next start reads only the used part of that segment. The end is erased, and the file
+ * synced, before anything is appended again.
  * }</pre>
  */
 public final class HighWater implements Closeable {
   public static final String FILE = "highwater";
   private static final int SLOT = 512;
   private static final int MARK_BYTES = 36;
+  private static final int END_BYTES = 8;
 
   private final DiskFile file;
   private final long identity;
@@ -45,10 +53,27 @@ public final class HighWater implements Closeable {
     this.identity = identity;
   }
 
-  /** What was acknowledged, and how far the age time had advanced. */
-  public record Mark(long frame, long commands, long ageMillis, long wallMillis) {
+  /**
+   * What was acknowledged, and how far the age time had advanced.
+   *
+   * @param end offset after the last frame in its segment, if the log was closed there; otherwise 0
+   */
+  public record Mark(long frame, long commands, long ageMillis, long wallMillis, int end) {
+    /** Creates a mark of a log that may continue. */
+    public Mark(long frame, long commands, long ageMillis, long wallMillis) {
+      this(frame, commands, ageMillis, wallMillis, 0);
+    }
+
+    private Mark closedAt(int offset) {
+      return new Mark(frame, commands, ageMillis, wallMillis, offset);
+    }
+
     private boolean isAfter(Mark other) {
-      return frame > other.frame || (frame == other.frame && ageMillis > other.ageMillis);
+      return Comparator.comparingLong(Mark::frame)
+              .thenComparingLong(Mark::ageMillis)
+              .thenComparingInt(Mark::end)
+              .compare(this, other)
+          > 0;
     }
   }
 
@@ -67,21 +92,27 @@ public final class HighWater implements Closeable {
     if (slot < 0) {
       throw new DamageException(Damage.HIGH_WATER, path, 0, "neither slot matches its checksum");
     }
-    return mark(in, slot);
+    return mark(in, slot, identity);
   }
 
-  private static Mark mark(ByteBuffer in, int slot) {
+  private static Mark mark(ByteBuffer in, int slot, long identity) {
     int at = slot * SLOT;
-    return new Mark(in.getLong(at), in.getLong(at + 8), in.getLong(at + 16), in.getLong(at + 24));
+    Mark mark =
+        new Mark(in.getLong(at), in.getLong(at + 8), in.getLong(at + 16), in.getLong(at + 24));
+    if (at + MARK_BYTES + END_BYTES > in.limit()) {
+      return mark;
+    }
+    Mark closed = mark.closedAt(in.getInt(at + MARK_BYTES));
+    return in.getInt(at + MARK_BYTES + 4) == crc(identity, closed) ? closed : mark;
   }
 
   /** Returns the slot of the newest mark; -1 if neither can be read. */
   private static int newestSlot(ByteBuffer in, long identity) {
     int newest = -1;
     for (int slot = 0; slot * SLOT + MARK_BYTES <= in.limit(); slot++) {
-      Mark mark = mark(in, slot);
-      boolean isWhole = in.getInt(slot * SLOT + MARK_BYTES - 4) == crc(identity, mark);
-      if (isWhole && (newest < 0 || mark.isAfter(mark(in, newest)))) {
+      Mark mark = mark(in, slot, identity);
+      boolean isWhole = in.getInt(slot * SLOT + MARK_BYTES - 4) == crc(identity, mark.closedAt(0));
+      if (isWhole && (newest < 0 || mark.isAfter(mark(in, newest, identity)))) {
         newest = slot;
       }
     }
@@ -106,17 +137,28 @@ public final class HighWater implements Closeable {
     HighWater highWater = new HighWater(disk.open(path), identity);
     highWater.slot = newest; // the other one is written first
     highWater.write(mark);
+    highWater.eraseEnd(newest);
     highWater.sync();
     return highWater;
   }
 
   /** Sets the mark: everything up to it was acknowledged. */
   public void write(Mark mark) throws IOException {
+    slot = 1 - slot;
     out.clear().putLong(mark.frame).putLong(mark.commands);
     out.putLong(mark.ageMillis).putLong(mark.wallMillis);
-    out.putInt(crc(identity, mark));
-    slot = 1 - slot;
+    out.putInt(crc(identity, mark.closedAt(0)));
+    if (mark.end > 0) {
+      out.putInt(mark.end).putInt(crc(identity, mark));
+    }
     file.write(out.flip(), (long) slot * SLOT);
+    dirty = true;
+  }
+
+  /** Erases the end of the log from a slot, since the log continues. */
+  private void eraseEnd(int closedSlot) throws IOException {
+    out.clear().putLong(0).flip();
+    file.write(out, (long) closedSlot * SLOT + MARK_BYTES);
     dirty = true;
   }
 
@@ -135,15 +177,14 @@ public final class HighWater implements Closeable {
   }
 
   private static int crc(long identity, Mark mark) {
+    ByteBuffer in = ByteBuffer.allocate(44);
+    in.putLong(identity).putLong(mark.frame).putLong(mark.commands);
+    in.putLong(mark.ageMillis).putLong(mark.wallMillis);
+    if (mark.end > 0) {
+      in.putInt(mark.end);
+    }
     CRC32C crc = new CRC32C();
-    crc.update(
-        ByteBuffer.allocate(40)
-            .putLong(identity)
-            .putLong(mark.frame)
-            .putLong(mark.commands)
-            .putLong(mark.ageMillis)
-            .putLong(mark.wallMillis)
-            .flip());
+    crc.update(in.flip());
     return (int) crc.getValue();
   }
 }

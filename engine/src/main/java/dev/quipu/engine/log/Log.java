@@ -257,6 +257,11 @@ public final class Log implements Closeable {
     }
   }
 
+  /** Returns the offset after the last frame in its segment. */
+  public int end() {
+    return position;
+  }
+
   /** Returns the size of new segments. */
   public int segmentBytes() {
     return segmentBytes;

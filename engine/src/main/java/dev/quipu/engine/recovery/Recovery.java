@@ -310,14 +310,16 @@ public final class Recovery {
 
   /** Reads the frames of a segment, and returns whether the next segment may be read. */
   private boolean readSegment(Log.Segment segment, boolean last) throws IOException {
-    reader.read(segment.path());
+    if (last && highWater.end() > 0 && !lenient) { // nothing follows where the log was closed
+      reader.read(segment.path(), highWater.end());
+    } else {
+      reader.read(segment.path());
+    }
     Place start = skipCovered(segment);
     long next = start.frame;
     int at = start.at;
     syncedEnd = next > highWater.frame() ? at : Integer.MAX_VALUE;
-    for (Frame.Head head = reader.frameAt(at);
-        head != null && head.number() == next;
-        head = reader.frameAt(at)) {
+    for (Frame.Head head = next(at, next); head != null; head = next(at, next)) {
       if (next == highWater.frame() + 1) {
         syncedEnd = at;
       }
@@ -367,6 +369,21 @@ public final class Recovery {
     return true;
   }
 
+  /** Returns the header of this frame if it is there. */
+  private Frame.@Nullable Head next(int at, long number) throws IOException {
+    Frame.Head head = frameWith(number, at);
+    boolean isAtEnd = at == highWater.end() && number == highWater.frame() + 1;
+    if (head == null && !isAtEnd && reader.readRest()) { // the log does not end as it was closed
+      head = frameWith(number, at);
+    }
+    return head;
+  }
+
+  private Frame.@Nullable Head frameWith(long number, int at) throws IOException {
+    Frame.Head head = reader.frameAt(at);
+    return head != null && head.number() == number ? head : null;
+  }
+
   /** The offset of a frame within a segment. */
   private record Place(long frame, int at) {}
 
@@ -400,6 +417,7 @@ public final class Recovery {
 
   /** Returns where reading can continue after damage; null if a needed frame is damaged too. */
   private @Nullable Place afterDamage(int at, long number) throws IOException {
+    reader.readRest();
     SegmentReader.@Nullable Found found = reader.find(at, number + 1, state.frame + 1);
     if (found != null) {
       return new Place(found.head().number(), found.at());

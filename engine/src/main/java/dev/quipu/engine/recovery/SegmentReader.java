@@ -24,6 +24,7 @@ final class SegmentReader {
   private final Frame frame;
   private Path path = Path.of("");
   private int size; // of the segment
+  private boolean isPart; // the segment was not examined after its end
   private boolean isWhole; // the buffer has the zeros at the end too
   private ByteBuffer bytes = ByteBuffer.allocate(0);
 
@@ -42,6 +43,31 @@ final class SegmentReader {
 
   /** Reads another segment. */
   void read(Path segment) throws IOException {
+    open(segment);
+    readAll();
+  }
+
+  /** Reads another segment up to the end of its last frame, unless {@link #readRest} is called. */
+  void read(Path segment, int end) throws IOException {
+    open(segment);
+    isPart = end < size;
+    if (isPart) {
+      keep(end);
+    } else {
+      readAll();
+    }
+  }
+
+  /** Reads the rest too if only a part of the segment was read; returns whether it was. */
+  boolean readRest() throws IOException {
+    boolean wasPart = isPart;
+    if (wasPart) {
+      readAll();
+    }
+    return wasPart;
+  }
+
+  private void open(Path segment) throws IOException {
     path = segment;
     size = Math.toIntExact(disk.size(path));
     long heap = Runtime.getRuntime().maxMemory();
@@ -50,6 +76,10 @@ final class SegmentReader {
           "%s is too large for a heap of %d MiB: start with a larger one (-Xmx)"
               .formatted(path, heap >> 20));
     }
+  }
+
+  private void readAll() throws IOException {
+    isPart = false;
     int used = usedBytes();
     // One page more than is used, so that all heads of frames are in the buffer.
     keep((int) Math.min(size, (long) used + PAGE_BYTES));

@@ -199,7 +199,7 @@ final class CommitterFramesTest {
     setup.committer.close();
     assertEquals(1, setup.logSyncs.get());
     assertEquals(1, setup.committer.durableFrame());
-    assertEquals(new HighWater.Mark(1, 1, 500, NOW + 500), mark(setup));
+    assertEquals(new HighWater.Mark(1, 1, 500, NOW + 500, 4_144), mark(setup));
   }
 
   @Test

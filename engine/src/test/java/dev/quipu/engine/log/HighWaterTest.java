@@ -9,6 +9,7 @@ import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.FileDisk;
 import dev.quipu.engine.environment.RecordingDisk;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -75,7 +76,8 @@ final class HighWaterTest {
   }
 
   private static int slotOf(byte[] file, HighWater.Mark mark) {
-    return java.nio.ByteBuffer.wrap(file).getLong(0) == mark.frame() ? 0 : 1;
+    ByteBuffer in = ByteBuffer.wrap(file);
+    return in.getLong(0) == mark.frame() && in.getLong(16) == mark.ageMillis() ? 0 : 1;
   }
 
   @Test
@@ -92,7 +94,10 @@ final class HighWaterTest {
   void theSlotsAlternateAndAreSyncedOnDemand() throws IOException {
     RecordingDisk recording = new RecordingDisk();
     HighWater highWater = HighWater.open(recording, directory, IDENTITY, SAME_FRAME);
-    assertEquals(List.of("write highwater 0 36", "sync highwater"), recording.takeDone());
+    assertEquals(
+        List.of("write highwater 0 36", "write highwater 548 8", "sync highwater"),
+        recording.takeDone(),
+        "an end is erased before anything is appended");
     highWater.write(LAST);
     assertEquals(List.of("write highwater 512 36"), recording.takeDone());
     highWater.sync();
@@ -102,6 +107,40 @@ final class HighWaterTest {
     highWater.close();
     assertEquals(
         List.of("write highwater 0 36", "sync highwater", "close highwater"), recording.takeDone());
+  }
+
+  @Test
+  void theEndOfTheLogIsKeptUntilItContinues() throws IOException {
+    HighWater.Mark closed = new HighWater.Mark(1, 10, 101, 7, 5_000);
+    close(closed);
+    assertEquals(closed, read());
+    byte[] ofClosed = Files.readAllBytes(directory.resolve(HighWater.FILE));
+    HighWater.open(disk, directory, IDENTITY, SAME_FRAME).close();
+    assertEquals(SAME_FRAME, read());
+    byte[] continued = Files.readAllBytes(directory.resolve(HighWater.FILE));
+    continued[(1 - slotOf(ofClosed, closed)) * SLOT] ^= 1; // the slot that was written on open
+    Files.write(directory.resolve(HighWater.FILE), continued);
+    assertEquals(SAME_FRAME, read(), "the other slot has no end either");
+  }
+
+  @Test
+  void aDamagedEndIsNoEnd() throws IOException {
+    HighWater.Mark closed = new HighWater.Mark(2, 10, 101, 7, 5_000);
+    close(closed);
+    byte[] whole = Files.readAllBytes(directory.resolve(HighWater.FILE));
+    int at = slotOf(whole, closed) * SLOT;
+    for (int i = BYTES; i < BYTES + 8; i++) {
+      byte[] damaged = whole.clone();
+      damaged[at + i] ^= 4;
+      Files.write(directory.resolve(HighWater.FILE), damaged);
+      assertEquals(new HighWater.Mark(2, 10, 101, 7), read(), "byte " + i);
+    }
+  }
+
+  private void close(HighWater.Mark closed) throws IOException {
+    try (HighWater highWater = HighWater.open(disk, directory, IDENTITY, FIRST)) {
+      highWater.write(closed);
+    }
   }
 
   @Test

@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -88,6 +89,32 @@ final class RecoveryTest {
     assertEquals(0, found.validAfterDamage());
     data.mark(3, 3_001);
     assertEquals(3_001, data.read().state().timeMillis, "the time has gone on since");
+  }
+
+  @Test
+  void aClosedLogIsReadToItsEndAndAnyOtherWhole() throws IOException {
+    Path log = data.segment(1, 1, frames(1, 3));
+    Files.write(log, frame(5), StandardOpenOption.APPEND); // is damage, if it is read
+    data.closed(3, HEAD + 3 * FRAME);
+    Recovered found = data.read();
+    assertEquals(3, value(found));
+    assertEquals(HEAD + 3 * FRAME, found.end());
+    assertEquals(HEAD + 3 * FRAME, found.syncedEnd());
+    data.segment(1, 1, frames(1, 3));
+    for (int frame = 1; frame <= 3; frame++) {
+      for (int end = 1; end < 3 * HEAD; end += 5) {
+        data.closed(frame, end);
+        Recovered read = data.read();
+        assertEquals(end == HEAD + frame * FRAME ? frame : 3, value(read), frame + ", " + end);
+      }
+    }
+  }
+
+  @Test
+  void aCheckReadsAClosedLogWhole() throws IOException {
+    data.segment(1, 1, frames(1, 3));
+    data.closed(2, HEAD + 2 * FRAME);
+    assertEquals(3, value(data.readLeniently()));
   }
 
   @Test

@@ -62,6 +62,11 @@ public final class WrittenDirectory {
     HighWater.create(disk, path, IDENTITY, mark);
   }
 
+  /** Writes the mark of a log that was closed. */
+  void closed(long frame, int end) throws IOException {
+    HighWater.create(disk, path, IDENTITY, new HighWater.Mark(frame, 2 * frame, 0, 77, end));
+  }
+
   public Path log(long number) {
     return path.resolve("log").resolve("%016d.log".formatted(number));
   }
