@@ -79,7 +79,7 @@ image() {
     maven -q -f tools/package/pom.xml dependency:build-classpath -Dmdep.outputFile="$PWD/$out/classpath"
   "$JAVA_HOME/bin/java" --sun-misc-unsafe-memory-access=allow -cp "$(cat $out/classpath)" tools/package/Image.java $layers \
     "$out/quipu-$version-image.tar" "$version" $architecture "$seconds" \
-    /opt/java/bin/java -XX:MaxRAMPercentage=50 -XX:G1PeriodicGCInterval=60000 \
+    /opt/java/bin/java --sun-misc-unsafe-memory-access=allow -XX:MaxRAMPercentage=50 -XX:G1PeriodicGCInterval=60000 \
     -XX:MinHeapFreeRatio=20 -XX:MaxHeapFreeRatio=40 -XX:-UsePerfData \
     -Djava.library.path=/opt/quipu/native -jar /opt/quipu/lib/quipu.jar
   rm -rf $layers $out/cache

@@ -2,6 +2,7 @@ package dev.quipu.server;
 
 import dev.quipu.server.cli.PlainGet;
 import dev.quipu.server.cli.QuipuCommand;
+import dev.quipu.server.cli.output.LogProvider;
 import dev.quipu.server.cli.serve.PlainServe;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -14,6 +15,9 @@ import picocli.CommandLine;
 public final class Main {
   private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
   private static final String DIRECT_MEMORY = "io.netty.maxDirectMemory";
+  private static final String NETTY_EVENTS = "io.netty.jfr.enabled";
+  private static final String LOG_PROVIDER = "slf4j.provider";
+  private static final String LOG_NOTES = "slf4j.internal.verbosity";
 
   /** The share of the buffers of the network, in addition to the heap: one part in this many. */
   private static final int DIRECT_SHARE = 4;
@@ -27,15 +31,15 @@ public final class Main {
   /** Runs a command and exits with its code. */
   public static void main(String[] args) {
     // Leak detection is for tests; here it would only cost time.
-    if (System.getProperty(LEAK_DETECTION) == null) {
-      System.setProperty(LEAK_DETECTION, "disabled");
-    }
+    setDefault(LEAK_DETECTION, "disabled");
+    // Events of Netty's allocator: their classes are generated at each start.
+    setDefault(NETTY_EVENTS, "false");
+    setDefault(LOG_PROVIDER, LogProvider.class.getName());
+    setDefault(LOG_NOTES, "WARN"); // it would name the provider
     // Otherwise as much as the heap, and both together might exceed the memory of the machine.
-    if (System.getProperty(DIRECT_MEMORY) == null) {
-      long heap = Runtime.getRuntime().maxMemory();
-      long limit = Math.max(heap / DIRECT_SHARE, Math.min(heap, DIRECT_BYTES_MIN));
-      System.setProperty(DIRECT_MEMORY, Long.toString(limit));
-    }
+    long heap = Runtime.getRuntime().maxMemory();
+    long limit = Math.max(heap / DIRECT_SHARE, Math.min(heap, DIRECT_BYTES_MIN));
+    setDefault(DIRECT_MEMORY, Long.toString(limit));
     Optional<String> value = PlainGet.value(System.getenv(), args);
     if (value.isPresent()) {
       System.out.println(value.get());
@@ -49,6 +53,12 @@ public final class Main {
       System.err.println("quipu: " + e);
     } finally { // also after an Error: running threads must not keep the process alive
       System.exit(code);
+    }
+  }
+
+  private static void setDefault(String property, String value) {
+    if (System.getProperty(property) == null) {
+      System.setProperty(property, value);
     }
   }
 

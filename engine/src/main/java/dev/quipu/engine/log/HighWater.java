@@ -8,7 +8,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.zip.CRC32C;
 
 /**
@@ -69,11 +68,10 @@ public final class HighWater implements Closeable {
     }
 
     private boolean isAfter(Mark other) {
-      return Comparator.comparingLong(Mark::frame)
-              .thenComparingLong(Mark::ageMillis)
-              .thenComparingInt(Mark::end)
-              .compare(this, other)
-          > 0;
+      if (frame != other.frame) {
+        return frame > other.frame;
+      }
+      return ageMillis > other.ageMillis || (ageMillis == other.ageMillis && end > other.end);
     }
   }
 

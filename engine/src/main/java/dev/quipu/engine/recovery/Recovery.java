@@ -297,7 +297,7 @@ public final class Recovery {
    * Opens a segment by its name and first frame, for a salvage; null if that frame is damaged too.
    */
   private Log.@Nullable Segment readWithoutHead(Path path) throws IOException {
-    reader.read(path);
+    reader.read(path, null);
     Frame.Head first = reader.frameAt(Log.HEAD_BYTES);
     long number = Long.parseLong(path.getFileName().toString().substring(0, 16));
     return first == null ? null : new Log.Segment(number, first.number(), path);
@@ -310,16 +310,12 @@ public final class Recovery {
 
   /** Reads the frames of a segment, and returns whether the next segment may be read. */
   private boolean readSegment(Log.Segment segment, boolean last) throws IOException {
-    if (last && highWater.end() > 0 && !lenient) { // nothing follows where the log was closed
-      reader.read(segment.path(), highWater.end());
-    } else {
-      reader.read(segment.path());
-    }
+    reader.read(segment.path(), last && !lenient ? highWater : null);
     Place start = skipCovered(segment);
     long next = start.frame;
     int at = start.at;
     syncedEnd = next > highWater.frame() ? at : Integer.MAX_VALUE;
-    for (Frame.Head head = next(at, next); head != null; head = next(at, next)) {
+    for (Frame.Head head = reader.next(at, next); head != null; head = reader.next(at, next)) {
       if (next == highWater.frame() + 1) {
         syncedEnd = at;
       }
@@ -367,21 +363,6 @@ public final class Recovery {
               .formatted(segment.path(), at, next));
     }
     return true;
-  }
-
-  /** Returns the header of this frame if it is there. */
-  private Frame.@Nullable Head next(int at, long number) throws IOException {
-    Frame.Head head = frameWith(number, at);
-    boolean isAtEnd = at == highWater.end() && number == highWater.frame() + 1;
-    if (head == null && !isAtEnd && reader.readRest()) { // the log does not end as it was closed
-      head = frameWith(number, at);
-    }
-    return head;
-  }
-
-  private Frame.@Nullable Head frameWith(long number, int at) throws IOException {
-    Frame.Head head = reader.frameAt(at);
-    return head != null && head.number() == number ? head : null;
   }
 
   /** The offset of a frame within a segment. */

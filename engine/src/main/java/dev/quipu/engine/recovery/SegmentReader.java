@@ -2,6 +2,7 @@ package dev.quipu.engine.recovery;
 
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.log.Frame;
+import dev.quipu.engine.log.HighWater;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -24,7 +25,8 @@ final class SegmentReader {
   private final Frame frame;
   private Path path = Path.of("");
   private int size; // of the segment
-  private boolean isPart; // the segment was not examined after its end
+  private boolean isPart; // the segment was not examined after the end of the log
+  private HighWater.@Nullable Mark mark; // where the log was closed
   private boolean isWhole; // the buffer has the zeros at the end too
   private ByteBuffer bytes = ByteBuffer.allocate(0);
 
@@ -41,18 +43,17 @@ final class SegmentReader {
    */
   record Following(long highest, long commands) {}
 
-  /** Reads another segment. */
-  void read(Path segment) throws IOException {
+  /**
+   * Reads another segment.
+   *
+   * @param closed if the log was closed in this segment, where it ended: the rest is not read
+   */
+  void read(Path segment, HighWater.@Nullable Mark closed) throws IOException {
     open(segment);
-    readAll();
-  }
-
-  /** Reads another segment up to the end of its last frame, unless {@link #readRest} is called. */
-  void read(Path segment, int end) throws IOException {
-    open(segment);
-    isPart = end < size;
+    mark = closed;
+    isPart = closed != null && closed.end() > 0 && closed.end() < size;
     if (isPart) {
-      keep(end);
+      keep(closed.end());
     } else {
       readAll();
     }
@@ -124,6 +125,21 @@ final class SegmentReader {
       end = from;
     }
     return 0;
+  }
+
+  /** Returns the header of this frame if it is there. */
+  Frame.@Nullable Head next(int at, long number) throws IOException {
+    Frame.Head head = frameWith(number, at);
+    boolean isAtEnd = mark != null && at == mark.end() && number == mark.frame() + 1;
+    if (head == null && !isAtEnd && readRest()) { // the log does not end as it was closed
+      head = frameWith(number, at);
+    }
+    return head;
+  }
+
+  private Frame.@Nullable Head frameWith(long number, int at) throws IOException {
+    Frame.Head head = frameAt(at);
+    return head != null && head.number() == number ? head : null;
   }
 
   /** Returns the header of the frame at {@code at}; null if there is no valid frame. */

@@ -62,7 +62,7 @@ final class SegmentReaderTest {
       Files.write(path, segment.array());
       for (int at : places) { // each first in its turn: a frame may be the reason to read all
         SegmentReader each = at % (2 * PAGE) == 0 ? reader : again();
-        each.read(path);
+        each.read(path, null);
         Frame.Head expected = new Frame(IDENTITY).read(segment, at);
         assertEquals(expected, each.frameAt(at));
         if (expected != null) {
@@ -81,7 +81,7 @@ final class SegmentReaderTest {
     ByteBuffer frame = frame(ByteBuffer.wrap(new byte[16]), 7);
     for (int at : List.of(SIZE - frame.remaining(), SIZE - PAGE, SIZE - PAGE - 8, 2 * PAGE)) {
       Files.write(path, segment.clear().put(at, frame, 0, frame.remaining()).array());
-      reader.read(path);
+      reader.read(path, null);
       assertTrue(reader.isFollowed(PAGE, 6));
       assertEquals(at, Objects.requireNonNull(reader.find(PAGE, 1, 7)).at());
       segment.put(at, new byte[frame.remaining()]);
@@ -93,10 +93,10 @@ final class SegmentReaderTest {
     for (int zeros : List.of(PAGE, 2 * PAGE, 7 * PAGE, SIZE - PAGE - Frame.HEAD_BYTES)) {
       ByteBuffer frame = frame(ByteBuffer.allocate(zeros), 7);
       Files.write(path, ByteBuffer.allocate(SIZE).put(PAGE, frame, 0, frame.remaining()).array());
-      reader.read(path);
+      reader.read(path, null);
       Frame.Head head = Objects.requireNonNull(reader.frameAt(PAGE));
       assertEquals(ByteBuffer.allocate(zeros), reader.payload(PAGE, head));
-      reader.read(path);
+      reader.read(path, null);
       assertTrue(reader.isFollowed(0, 6));
     }
   }
@@ -106,10 +106,10 @@ final class SegmentReaderTest {
     ByteBuffer segment = ByteBuffer.allocate(SIZE);
     segment.put(3 * PAGE, (byte) 1);
     Files.write(path, segment.array());
-    reader.read(path);
+    reader.read(path, null);
     assertEquals(List.of(2 * PAGE, 5 * PAGE), buffers);
     Files.write(path, new byte[SIZE]);
-    reader.read(path);
+    reader.read(path, null);
     assertEquals(List.of(2 * PAGE, 5 * PAGE, 2 * PAGE), buffers);
     assertNull(reader.find(0, 0, Long.MAX_VALUE));
   }

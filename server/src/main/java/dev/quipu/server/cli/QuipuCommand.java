@@ -5,8 +5,8 @@ import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.server.cli.access.Environment;
 import dev.quipu.server.cli.access.OpenedStore;
-import dev.quipu.server.cli.access.Target;
 import dev.quipu.server.cli.input.DurationConverter;
+import dev.quipu.server.cli.input.UrlConverter;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Explanation;
 import dev.quipu.server.cli.output.Output;
@@ -161,7 +161,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     line.registerConverter(Long.TYPE, QuipuCommand::number);
     line.registerConverter(Integer.class, QuipuCommand::smallNumber);
     line.registerConverter(Integer.TYPE, QuipuCommand::smallNumber);
-    line.registerConverter(URI.class, Target::url);
+    line.registerConverter(URI.class, new UrlConverter());
     line.registerConverter(Duration.class, new DurationConverter());
     line.setParameterExceptionHandler((failure, arguments) -> explain(failure, settings));
     line.setExecutionExceptionHandler((failure, command, parsed) -> {

@@ -183,7 +183,9 @@ public final class HttpServer implements AutoCloseable {
           connections.remove(channel);
           meter.closed();
         });
-    tls.ifPresent(each -> channel.pipeline().addLast(each.newHandler(channel.alloc())));
+    if (tls.isPresent()) { // a lambda would load the class, and with it those of OpenSSL
+      channel.pipeline().addLast(tls.get().newHandler(channel.alloc()));
+    }
     channel
         .pipeline()
         .addLast(connection.flowControl())

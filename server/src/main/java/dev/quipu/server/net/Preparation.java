@@ -3,6 +3,7 @@ package dev.quipu.server.net;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocator;
+import java.nio.channels.spi.SelectorProvider;
 
 /**
  * Initializes libraries that the ports need in a thread of its own. They take as long as opening a
@@ -18,8 +19,9 @@ public final class Preparation {
   }
 
   private static void run() {
+    var opened = SelectorProvider.provider(); // searches the jar for services
     ByteBufAllocator.DEFAULT.directBuffer().release(); // finds out how to free memory
-    var unused = Connections.countMaxOfSystem();
+    var counted = Connections.countMaxOfSystem();
     new PrometheusMeterRegistry(PrometheusConfig.DEFAULT).close();
   }
 }

@@ -131,7 +131,9 @@ public final class CommandPort implements AutoCloseable {
     InetSocketAddress remote = channel.remoteAddress();
     ConnectionMemory memory = new ConnectionMemory(budget, REPLY_BYTES_MAX);
     CommandDecoder decoder = decoders.create(remote == null ? "?" : text(remote), memory);
-    options.tls().ifPresent(tls -> channel.pipeline().addLast(tls.newHandler(channel.alloc())));
+    if (options.tls().isPresent()) {
+      channel.pipeline().addLast(options.tls().get().newHandler(channel.alloc()));
+    }
     channel
         .pipeline()
         .addLast(new CommandConnection(decoder, ofLoop, memory, place.get(), meter, engine::stop));

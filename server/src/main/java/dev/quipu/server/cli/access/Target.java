@@ -1,11 +1,11 @@
 package dev.quipu.server.cli.access;
 
 import dev.quipu.backend.Backends;
+import dev.quipu.server.cli.input.UrlConverter;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.view.ViewIdentity;
 import java.io.IOException;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -116,16 +116,6 @@ public final class Target {
     return new Attempts(Environment.of(command).clock());
   }
 
-  /** Parses a URL. */
-  public static URI url(String text) {
-    try {
-      return new URI(text);
-    } catch (URISyntaxException e) {
-      throw new TypeConversionException(
-          "not a URL: %s at position %d".formatted(e.getReason(), e.getIndex()));
-    }
-  }
-
   /** Parses the URL of a server; the message for a missing scheme states the complete URL. */
   static final class ServerConverter implements ITypeConverter<URI> {
     @Override
@@ -134,7 +124,7 @@ public final class Target {
         throw new TypeConversionException(
             "'%s' has no scheme; use http://%s".formatted(text, text));
       }
-      return url(text);
+      return new UrlConverter().convert(text);
     }
   }
 

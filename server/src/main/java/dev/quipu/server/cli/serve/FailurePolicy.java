@@ -54,8 +54,7 @@ public final class FailurePolicy {
   private static final int SILENT_MAX = 3;
 
   private static final byte[] NO_ANSWERS =
-      "quipu: failed, and no longer responds; exiting%n"
-          .formatted()
+      ("quipu: failed, and no longer responds; exiting" + System.lineSeparator())
           .getBytes(StandardCharsets.UTF_8);
   private static final Logger LOGGER = LoggerFactory.getLogger(FailurePolicy.class);
 

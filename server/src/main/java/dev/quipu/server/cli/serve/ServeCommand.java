@@ -25,7 +25,6 @@ import dev.quipu.region.RegionalCollection;
 import dev.quipu.server.cli.access.Environment;
 import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.access.Target;
-import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.server.cli.input.Stopping;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.LogOption;
@@ -61,12 +60,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** Starts a server. */
 @Command(
@@ -211,6 +208,7 @@ public final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     log.use();
+    Preparation.start();
     PortFlags.checkPort("--http", http);
     HttpOptions options =
         HttpOptions.defaults()
@@ -242,7 +240,6 @@ public final class ServeCommand implements Callable<Integer> {
 
   private void serve(HttpOptions options, Optional<SslContext> tls, FailurePolicy policy)
       throws IOException {
-    Preparation.start();
     Opened opened =
         regions.of(counting).map(this::inRegion).orElseGet(() -> opened(open(storeUri()), policy));
     Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
@@ -454,29 +451,5 @@ public final class ServeCommand implements Callable<Integer> {
         "quipu is ready: %s, store %s, in %s ms".formatted(String.join(", ", urls), name, millis));
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
     logger.atInfo().addKeyValue("http", urls.getFirst()).addKeyValue("store", name).log("Ready");
-  }
-
-  /** Parses fsync, none, or interval=1s. */
-  static final class DurabilityConverter implements ITypeConverter<Durability> {
-    private static final String INTERVAL = "interval=";
-
-    @Override
-    public Durability convert(String value) {
-      try {
-        if (value.startsWith(INTERVAL)) {
-          return new Durability.Interval(
-              DurationConverter.duration(value.substring(INTERVAL.length())));
-        }
-        return switch (value) {
-          case "fsync" -> Durability.FSYNC;
-          case "none" -> Durability.NONE;
-          default ->
-              throw new IllegalArgumentException(
-                  "'" + value + "' is not a durability; use fsync, interval=TIME or none");
-        };
-      } catch (IllegalArgumentException e) {
-        throw new TypeConversionException(e.getMessage());
-      }
-    }
   }
 }
