@@ -15,6 +15,7 @@ import dev.quipu.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine.ParameterException;
 
 /** Placement and attributes of the markers of marker-item, over HTTP on DynamoDB Local. */
 final class MarkersTest {
@@ -56,7 +57,11 @@ final class MarkersTest {
 
   @Test
   void aMalformedPlacementIsRejected() {
-    for (String placement : List.of("elsewhere", "table:", "table:a/b", "table:ab")) {
+    String unknown =
+        assertThrows(ParameterException.class, () -> OnDynamoDb.parse("--markers", "elsewhere"))
+            .getMessage();
+    assertTrue(String.valueOf(unknown).contains("use counter, partition or table:NAME"), unknown);
+    for (String placement : List.of("table:", "table:a/b", "table:ab")) {
       CountingFlags flags = OnDynamoDb.parse("--markers", placement);
       Store store = new Store(new MemoryDriver(), Clock.system());
       String said =
