@@ -51,9 +51,10 @@ final class SegmentReader {
   void read(Path segment, HighWater.@Nullable Mark closed) throws IOException {
     open(segment);
     mark = closed;
-    isPart = closed != null && closed.end() > 0 && closed.end() < size;
+    int end = closed == null ? 0 : closed.end();
+    isPart = end > 0 && end < size;
     if (isPart) {
-      keep(closed.end());
+      keep(end);
     } else {
       readAll();
     }

@@ -19,9 +19,9 @@ public final class Preparation {
   }
 
   private static void run() {
-    var opened = SelectorProvider.provider(); // searches the jar for services
+    var unusedProvider = SelectorProvider.provider(); // searches the jar for services
     ByteBufAllocator.DEFAULT.directBuffer().release(); // finds out how to free memory
-    var counted = Connections.countMaxOfSystem();
+    var unusedCount = Connections.countMaxOfSystem();
     new PrometheusMeterRegistry(PrometheusConfig.DEFAULT).close();
   }
 }
