@@ -42,6 +42,7 @@ final class AddQueue implements AutoCloseable {
   private final ServerCalls calls;
   private final Queue<PendingAdds> waiting = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waitingAdds = new AtomicInteger();
+  private final AtomicInteger sentAdds = new AtomicInteger();
 
   /** Requests in flight, those about to be built included. */
   private final AtomicInteger requests = new AtomicInteger();
@@ -96,17 +97,21 @@ final class AddQueue implements AutoCloseable {
     return waitingAdds.get() < BATCH_ADDS_MAX ? REQUESTS : REQUESTS_MAX;
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // only the size of requests depends on it
   private void send() {
     try {
-      Batch batch = new Batch(taken());
-      while (!batch.calls.isEmpty()) {
+      for (Batch batch = taken(); batch.adds > 0; batch = taken()) {
         inFlight.add(batch);
         try {
           attempt(batch);
         } finally {
           inFlight.remove(batch);
+          sentAdds.addAndGet(-batch.adds);
         }
-        batch = new Batch(requests.get() > requestsMax() ? List.of() : taken());
+        if (requests.get() > requestsMax()) {
+          break;
+        }
+        Thread.yield(); // callers with results may add again, for this request
       }
     } finally {
       requests.decrementAndGet();
@@ -140,11 +145,16 @@ final class AddQueue implements AutoCloseable {
     }
   }
 
-  /** Returns waiting adds, at most as many as a request may have. */
-  private List<PendingAdds> taken() {
+  /**
+   * Returns waiting adds for a request: its share, at most as many as a request may have. If it had
+   * all, then all callers would wait while the server works, and the server while they do.
+   */
+  private Batch taken() {
+    int unfinished = waitingAdds.get() + sentAdds.get();
+    int share = Math.clamp((unfinished + 1) / REQUESTS, 1, BATCH_ADDS_MAX);
     List<PendingAdds> batch = new ArrayList<>();
     int adds = 0;
-    while (adds < BATCH_ADDS_MAX) {
+    while (adds < share) {
       PendingAdds next = waiting.poll();
       if (next == null) {
         break;
@@ -152,18 +162,13 @@ final class AddQueue implements AutoCloseable {
       batch.add(next);
       adds += next.size();
     }
+    sentAdds.addAndGet(adds);
     waitingAdds.addAndGet(-adds);
-    return batch;
+    return new Batch(batch, adds);
   }
 
-  /** The calls of a request. */
-  private static final class Batch {
-    final List<PendingAdds> calls;
-
-    Batch(List<PendingAdds> calls) {
-      this.calls = calls;
-    }
-  }
+  /** The calls of a request, and the number of adds in them. */
+  private record Batch(List<PendingAdds> calls, int adds) {}
 
   /** An add in a request. */
   private record Sent(PendingAdds call, int place) {}

@@ -33,13 +33,13 @@ import org.junit.jupiter.api.io.TempDir;
 final class ClientKillIT {
   private static final long SEED = Long.getLong("seed", 20_261_125L);
   private static final int THREADS = 1_000;
-  private static final int ADDS = Integer.getInteger("client.adds", 20);
+  private static final int ADDS = Integer.getInteger("client.adds", 40);
 
   /** Kills in equal parts of the adds, unless there is one in each period until the last add. */
   private static final int KILLS = 3;
 
   private static final long PERIOD_MILLIS = Long.getLong("client.kill.millis", 0);
-  private static final double LOST = 0.05;
+  private static final double LOST = Double.parseDouble(System.getProperty("client.lost", "0.2"));
 
   @Test
   void theTotalIsExact(@TempDir Path directory) throws Exception {

@@ -270,7 +270,8 @@ final class ClientsIT {
       String url = url(server.uri().getPort());
       String wrong = "a-wrong-token-of-mine";
       List<String> lines = run(language, project.directory(), url, wrong, LONG, call);
-      String expected = "not-applied unauthorized - | likes: not applied: unauthorized: send the";
+      String expected =
+          "not-applied unauthorized - | likes: not applied: unauthorized: the server does not accept";
       assertTrue(lines.getLast().startsWith(expected), lines.toString());
       assertFalse(lines.toString().contains(wrong), lines.toString());
       assertEquals(
