@@ -104,6 +104,9 @@ Each of $runs rounds takes one time of each, one after the other. A ratio is the
 \`java -version\` in the same round. The server starts on a data directory that exists, with one
 counter; it has been built, and so have the archives of its classes.
 
+Targets: a read is at most 4 times \`java -version\` once the server has answered a first request, and
+the server is ready within 6 times.
+
 | Command | Median | Least–greatest | Ratio |
 | --- | --- | --- | --- |
 TEXT
