@@ -20,6 +20,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -235,10 +236,45 @@ final class BackupTest {
       expectError("is a backup; restore it", () -> Engine.open(target, OPTIONS));
     }
     BackupFiles.restore(target, 10, copy);
-    expectError("has changes that", () -> backUp(copy));
+    expectError("have different histories", () -> backUp(copy));
     try (Engine engine = Engine.open(copy, OPTIONS)) {
-      add(engine, "other", 20);
+      for (int i = 0; i < 8; i++) { // segments that it has in common with the backup are reused
+        add(engine, "other" + i, 1_000);
+        engine.checkpoint();
+        expectError("have different histories", () -> backUp(copy));
+      }
+    }
+    Path again = temporary.resolve("again");
+    target = temporary.resolve("backup of the copy");
+    backUp(copy);
+    BackupFiles.restore(target, again);
+    expectValue(again, 8_010);
+    expectError("have different histories", () -> backUp(again));
+  }
+
+  @Test
+  void aCopyOfTheDirectoryHasItsOwnHistory() throws IOException {
+    Path copy = temporary.resolve("copy");
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      add(engine, "x", 10);
+    }
+    copyFiles(data, copy);
+    try (Engine engine = Engine.open(copy, OPTIONS);
+        Engine original = Engine.open(data, OPTIONS)) {
+      add(engine, "y", 10);
+      add(original, "x1", 10);
+      assertEquals(20, backUp(data).position());
+      expectError("has changes that", () -> backUp(copy)); // at the same position
+      add(engine, "y1", 10);
       expectError("has changes that", () -> backUp(copy));
+    }
+  }
+
+  private static void copyFiles(Path from, Path to) throws IOException {
+    try (Stream<Path> paths = Files.walk(from)) {
+      for (Path each : paths.toList()) {
+        Files.copy(each, to.resolve(from.relativize(each)));
+      }
     }
   }
 

@@ -95,6 +95,12 @@ public final class Backup implements AutoCloseable {
             "%s is the backup of another data directory than %s; use another target"
                 .formatted(backup, data));
       }
+      if (!disk.read(format).equals(disk.read(data.resolve(FormatFile.FILE)))) {
+        throw new NotAppliedException(
+            Reason.INVALID,
+            "%s and the backup %s have different histories since a restoration; use another target"
+                .formatted(data, backup));
+      }
     }
   }
 
@@ -102,7 +108,7 @@ public final class Backup implements AutoCloseable {
    * Opens a backup of a data directory; creates it if the target is missing or empty.
    *
    * @throws NotAppliedException if the target is in use, has other content, or is a backup of
-   *     another directory
+   *     another directory, or of the one that this directory was restored from
    */
   public static Backup open(Path data, Path backup) throws IOException {
     return open(new FileDisk(), Clock.system(), data, backup);
@@ -280,7 +286,7 @@ public final class Backup implements AutoCloseable {
   static NotAppliedException otherHistory(Path data, Path backup) {
     return new NotAppliedException(
         Reason.INVALID,
-        "the backup %s has changes that %s does not have, such as after a restoration of older data; use another target"
+        "the backup %s has changes that %s does not have, such as after a copy of older data; use another target"
             .formatted(backup, data));
   }
 

@@ -16,6 +16,7 @@ import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.recovery.Snapshot;
+import dev.quipu.time.Randomness;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -57,6 +58,11 @@ public final class BackupFiles {
 
   /** The result of a restoration. */
   public record Restored(long position, long commands, Instant time) {}
+
+  /** Returns whether a directory is a backup. */
+  public static boolean isBackup(Path directory) {
+    return isBackup(new FileDisk(), directory);
+  }
 
   /** Returns whether a directory is a backup: one of its two files without which none is. */
   @SuppressWarnings("exports") // called by other packages of this module
@@ -215,33 +221,25 @@ public final class BackupFiles {
     if (!manifest.covers(position)) {
       throw outside("position " + position);
     }
-    require(manifest.format());
-    Frames frames = new Frames();
     Optional<Base> base = manifest.baseFor(position);
+    requireAll(base, position);
+    Frames frames = new Frames();
     disk.createDirectories(data.resolve("log"));
     disk.createDirectories(data.resolve("ids"));
     long commands = 0;
     long ageMillis = manifest.clock().isEmpty() ? 0 : manifest.clock().getFirst().ageMillis();
-    long from = 1;
     if (base.isPresent()) {
       StoredFile file = base.get().file();
-      require(file);
       Path snapshot = backup.resolve(file.name());
       Snapshot.Contents contents = Snapshot.outline(disk, snapshot, frames.identity);
-      from = contents.start().frame();
       commands = contents.start().commands();
       ageMillis = contents.start().timeMillis();
       copy(file.name(), data.resolve(snapshot.getFileName()), file.bytes());
-      for (StoredFile each : manifest.ids()) {
-        String name = each.name().substring("ids/".length());
-        if (base.get().ids().contains(name)) {
-          require(each);
-          copy(each.name(), data.resolve(each.name()), each.bytes());
-        }
+      for (StoredFile each : idsOf(base.get())) {
+        copy(each.name(), data.resolve(each.name()), each.bytes());
       }
     }
-    for (LogFile file : manifest.logFor(from, position)) {
-      require(file.file());
+    for (LogFile file : logFor(base, position)) {
       End end = frames.endOf(file, position);
       if (end.end > Log.HEAD_BYTES) {
         commands = end.commands;
@@ -256,10 +254,32 @@ public final class BackupFiles {
       disk.syncDirectory(each);
     }
     // Last: until then, no engine opens the directory.
-    Path draft = data.resolve(FormatFile.FILE + ".tmp");
-    copy(Manifest.FORMAT_FILE, draft, manifest.format().bytes());
-    disk.rename(draft, data.resolve(FormatFile.FILE));
+    FormatFile.restore(disk, data, frames.identity, Randomness.secure().nextLong());
     return new Restored(position, commands, Instant.ofEpochMilli(mark.wallMillis()));
+  }
+
+  /** Verifies all files that a restoration needs, before it creates any. */
+  private void requireAll(Optional<Base> base, long position) throws IOException {
+    require(manifest.format());
+    if (base.isPresent()) {
+      require(base.get().file());
+      for (StoredFile each : idsOf(base.get())) {
+        require(each);
+      }
+    }
+    for (LogFile each : logFor(base, position)) {
+      require(each.file());
+    }
+  }
+
+  private List<StoredFile> idsOf(Base base) {
+    return manifest.ids().stream()
+        .filter(each -> base.ids().contains(each.name().substring("ids/".length())))
+        .toList();
+  }
+
+  private List<LogFile> logFor(Optional<Base> base, long position) {
+    return manifest.logFor(base.map(Base::startFrame).orElse(1L), position);
   }
 
   private void copy(String name, Path to, long bytes) throws IOException {

@@ -52,7 +52,7 @@ final class LogCopier {
   List<LogFile> copy(List<LogFile> before, HighWater.Mark mark) throws IOException {
     List<LogFile> files = new ArrayList<>(before);
     long copied = before.isEmpty() ? 0 : before.getLast().lastFrame();
-    if (mark.frame() <= copied) {
+    if (mark.frame() <= copied && (before.isEmpty() || open != null)) {
       return files;
     }
     List<Log.Segment> segments = segmentsAfter(copied);
@@ -60,6 +60,9 @@ final class LogCopier {
       Log.Segment segment = segments.get(i);
       LogFile last = files.isEmpty() ? null : files.getLast();
       boolean isContinued = last != null && last.number() == segment.number();
+      if (last != null && !isContinued && segment.firstFrame() > mark.frame()) {
+        break; // nothing is new, and there is nothing to compare the backup with
+      }
       if (!isContinued && last != null && segment.firstFrame() <= last.lastFrame()) {
         throw Backup.otherHistory(data, backup);
       }

@@ -15,7 +15,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 
-/** The file that states the format of a data directory and its identity, a random number. */
+/**
+ * The file that states the format of a data directory and its identity, a random number. A restored
+ * directory has the identity of the original, and a random number of its own in a third line: its
+ * history differs from that of the original.
+ */
 public final class FormatFile {
   public static final String FILE = "format";
   private static final String DRAFT = FILE + ".tmp";
@@ -72,14 +76,26 @@ public final class FormatFile {
 
   /** Writes the format file of a new directory, and a high-water mark of 0. */
   public static void create(Disk disk, Path directory, long identity) throws IOException {
+    write(disk, directory, "%s%nidentity %016x%n".formatted(FORMAT, identity));
+    HighWater.create(disk, directory, identity, new HighWater.Mark(0, 0, 0, 0));
+  }
+
+  /** Writes the format file of a restored directory; from then on an engine can open it. */
+  public static void restore(Disk disk, Path directory, long identity, long history)
+      throws IOException {
+    write(
+        disk,
+        directory,
+        "%s%nidentity %016x%nrestored %016x%n".formatted(FORMAT, identity, history));
+  }
+
+  private static void write(Disk disk, Path directory, String text) throws IOException {
     Path draft = directory.resolve(DRAFT);
-    String text = "%s%nidentity %016x%n".formatted(FORMAT, identity);
     try (DiskFile file = disk.create(draft)) {
       file.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
       file.sync();
     }
     disk.rename(draft, directory.resolve(FILE));
-    HighWater.create(disk, directory, identity, new HighWater.Mark(0, 0, 0, 0));
   }
 
   /** Returns the identity of the directory, which is part of each of its files. */
@@ -92,20 +108,20 @@ public final class FormatFile {
     String text =
         disk.exists(path) ? StandardCharsets.UTF_8.decode(disk.read(path)).toString() : "";
     List<String> lines = text.lines().toList();
-    if (lines.size() == 2
-        && lines.get(0).matches("quipu-engine \\d+")
-        && !lines.get(0).equals(FORMAT)) {
+    boolean isComplete =
+        lines.size() == 2 || (lines.size() == 3 && lines.get(2).matches("restored [0-9a-f]{16}"));
+    if (isComplete && lines.get(0).matches("quipu-engine \\d+") && !lines.get(0).equals(FORMAT)) {
       throw new NotAppliedException(
           Reason.INVALID,
           "the data directory %s has the format '%s', and this version reads '%s': export it with the version that wrote it (quipu export), and import the export into a new directory"
               .formatted(directory, lines.get(0), FORMAT));
     }
-    if (lines.size() != 2
+    if (!isComplete
         || !lines.get(0).equals(FORMAT)
         || !lines.get(1).matches("identity [0-9a-f]{16}")) {
       // Not even a lenient read can continue: without the identity no checksum matches.
       throw new DamageException(
-          Damage.FORMAT, path, 0, "expected two lines: '" + FORMAT + "' and the identity");
+          Damage.FORMAT, path, 0, "expected '" + FORMAT + "' and the identity");
     }
     return Long.parseUnsignedLong(lines.get(1).substring("identity ".length()), 16);
   }

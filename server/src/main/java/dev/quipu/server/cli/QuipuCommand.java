@@ -15,6 +15,7 @@ import dev.quipu.server.cli.serve.IngestCommand;
 import dev.quipu.server.cli.serve.ServeCommand;
 import dev.quipu.server.cli.settings.Settings;
 import dev.quipu.server.cli.store.AdoptCommand;
+import dev.quipu.server.cli.store.BackupCommands;
 import dev.quipu.server.cli.store.DataCommands;
 import dev.quipu.server.cli.store.RepairCommand;
 import dev.quipu.server.cli.store.StoreCommands;
@@ -82,6 +83,8 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
           ImportCommand.class,
           IngestCommand.class,
           CounterCommands.ExportCommand.class,
+          BackupCommands.BackupCommand.class,
+          BackupCommands.RestoreCommand.class,
           DataCommands.CheckCommand.class,
           DataCommands.SalvageCommand.class,
           DataCommands.TechniquesCommand.class,

@@ -2,6 +2,7 @@ package dev.quipu.server.cli.store;
 
 import dev.quipu.Guarantee;
 import dev.quipu.engine.Inspection;
+import dev.quipu.engine.backup.BackupFiles;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.StoredViewsCommand;
 import dev.quipu.server.cli.input.Times;
@@ -121,9 +122,16 @@ public final class DataCommands {
     }
   }
 
-  @Command(name = "check", description = "Check a data directory; no server may be using it.")
+  @Command(
+      name = "check",
+      description = "Check a backup, or a data directory that no server uses.",
+      footer = {"", "Of a backup, prints the positions that can be restored."})
   public static final class CheckCommand extends ResultCommand {
-    @Option(names = "--data", paramLabel = "DIR", required = true, description = "The directory.")
+    @Option(
+        names = "--data",
+        paramLabel = "DIR",
+        required = true,
+        description = "The directory, or the backup.")
     private Path data = Path.of("");
 
     @Override
@@ -132,7 +140,9 @@ public final class DataCommands {
       int code = print(output, report);
       if (!report.sound()) {
         output.note(
-            "'quipu salvage --data %s' recovers the data before the damage".formatted(data));
+            BackupFiles.isBackup(data)
+                ? "the backup cannot be continued; back up to a new directory"
+                : "'quipu salvage --data %s' recovers the data before the damage".formatted(data));
       }
       return code;
     }
