@@ -10,9 +10,12 @@ import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.input.BoundedLines;
 import dev.quipu.server.cli.input.CombinedLog;
 import dev.quipu.server.cli.input.CounterLine;
+import dev.quipu.server.cli.input.LineIds;
 import dev.quipu.server.cli.input.Stopping;
+import dev.quipu.server.cli.input.ViewFilter;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Terminal;
+import dev.quipu.time.Clock;
 import dev.quipu.view.ViewEvent;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -29,6 +32,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
@@ -36,6 +40,7 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
@@ -48,12 +53,14 @@ import picocli.CommandLine.TypeConversionException;
       "",
       "Formats:",
       "  combined-log  a web server's access log: exact unique views per URL;",
-      "                a view is URL, time and client address",
+      "                a view is URL, time and client address. By default, views",
+      "                are successful GET requests that are not from bots",
       "  ndjson        {\"name\",\"delta\",\"id\"} on each line, or the output of export.",
-      "                The id of a line without one is derived from its number and",
-      "                text, not from its file. Within the store's window of request",
-      "                ids, such a line counts exactly once, even if another file",
-      "                repeats it",
+      "                A line without an id is identified by its text, the number of",
+      "                lines before it with the same text, and --source: a file can",
+      "                be imported again, also after lines were added to it, within",
+      "                the store's window of request ids. Specify a --source for",
+      "                files that may have the same lines",
       "",
       "Example:",
       "  quipu import --data quipu-data --format combined-log access.log"
@@ -61,6 +68,9 @@ import picocli.CommandLine.TypeConversionException;
 final class ImportCommand extends AccessCommand {
   private static final int BATCH = 512;
   private static final int REPORTED_MAX = 10;
+  private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final int LINE_LENGTH = 80;
+  private static final String SOURCE = "[A-Za-z0-9._-]{0,64}";
 
   /** The format of a file. */
   enum Format {
@@ -76,6 +86,14 @@ final class ImportCommand extends AccessCommand {
       description = "combined-log or ndjson.")
   private Format format = Format.COMBINED_LOG;
 
+  @Mixin private final ViewFilter filter = new ViewFilter();
+
+  @Option(
+      names = "--source",
+      paramLabel = "NAME",
+      description = "The source of lines without an id, for ndjson (default: none).")
+  private String source = "";
+
   @Parameters(
       paramLabel = "FILE",
       description = "The file, which may be gzipped; - for standard input.")
@@ -86,12 +104,26 @@ final class ImportCommand extends AccessCommand {
   private long before;
   private long skipped;
   private long ignored;
+  private long filtered;
+  private LineIds ids = new LineIds("");
+  private final Clock clock = Clock.system();
+  private long notedNanos = clock.nanoTime();
   private final List<ViewEvent> events = new ArrayList<>();
   private final List<Add> adds = new ArrayList<>();
   private final List<Long> addLines = new ArrayList<>(); // the line number of each
 
   @Override
   public Integer call() {
+    boolean isAccessLog = format == Format.COMBINED_LOG;
+    filter.check(isAccessLog);
+    if (isAccessLog && !source.isEmpty()) {
+      throw new IllegalArgumentException("--source requires --format ndjson");
+    }
+    if (!source.matches(SOURCE)) {
+      throw new IllegalArgumentException(
+          "--source is '%s'; use up to 64 letters, digits, and . _ -".formatted(source));
+    }
+    ids = new LineIds(source);
     boolean endless = file.toString().equals("-"); // its next line may never arrive
     try (Stopping stopping = new Stopping(Duration.ofSeconds(endless ? 1 : 10))) {
       boolean done = false;
@@ -112,6 +144,7 @@ final class ImportCommand extends AccessCommand {
       members.put("counted", counted);
       members.put("before", before);
       members.put("skipped", skipped);
+      members.put("filtered", filtered);
       output.print(summary(), members);
       return skipped == 0 ? ExitCode.OK : ExitCode.SKIPPED;
     }
@@ -151,13 +184,14 @@ final class ImportCommand extends AccessCommand {
   }
 
   private String summary() {
-    return "%d %s read, %d counted now, %d counted before, %d skipped%s"
+    return "%d %s read, %d counted now, %d counted before, %d skipped%s%s"
         .formatted(
             read,
             read == 1 ? "line" : "lines",
             counted,
             before,
             skipped,
+            filtered == 0 ? "" : ", %d filtered (no views)".formatted(filtered),
             ignored == 0 ? "" : ", %d ignored (blank or 0)".formatted(ignored));
   }
 
@@ -165,9 +199,12 @@ final class ImportCommand extends AccessCommand {
     try {
       String line = lines.line();
       switch (format) {
-        case COMBINED_LOG -> events.add(CombinedLog.parse(line));
+        case COMBINED_LOG -> {
+          Optional<ViewEvent> view = filter.view(CombinedLog.parse(line));
+          view.ifPresentOrElse(events::add, () -> filtered++);
+        }
         case NDJSON -> {
-          Optional<Add> add = CounterLine.parse(line, read);
+          Optional<Add> add = CounterLine.parse(line, ids::next);
           if (add.isEmpty()) {
             ignored++;
           } else {
@@ -263,9 +300,20 @@ final class ImportCommand extends AccessCommand {
       builder.setStyle(ProgressBarStyle.UNICODE_BLOCK);
     }
     if (!Terminal.isStandardError()) {
-      builder.setConsumer(new DelegatingProgressBarConsumer(rendered -> {}, 80));
+      builder
+          .hideEta()
+          .setConsumer(new DelegatingProgressBarConsumer(this::noteProgress, LINE_LENGTH));
     }
     return builder.build();
+  }
+
+  /** Notes the progress at intervals, so that a log, or the reader of a pipe, shows it. */
+  private void noteProgress(String rendered) {
+    long now = clock.nanoTime();
+    if (now - notedNanos >= PROGRESS_NANOS) {
+      notedNanos = now;
+      output.note(rendered.strip());
+    }
   }
 
   /** Parses the value of --format. */

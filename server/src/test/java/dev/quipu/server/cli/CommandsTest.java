@@ -14,7 +14,6 @@ import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.time.Clock;
-import dev.quipu.view.ViewEvent;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URISyntaxException;
@@ -292,7 +291,10 @@ final class CommandsTest {
     on(
         kind,
         target -> {
-          CommandResult first = run(target, "import", "--format", "combined-log", log);
+          String[] all = {
+            "import", "--format=combined-log", "--method=GET,POST", "--status=200,404", log
+          };
+          CommandResult first = run(target, all);
           assertEquals(7, first.code);
           assertTrue(
               first.out.startsWith("39 lines read, 33 counted now, 1 counted before, 5 skipped"),
@@ -302,7 +304,7 @@ final class CommandsTest {
               first.err);
           assertTrue(first.err.contains("line 36 skipped: time: not like"), first.err);
           assertTrue(first.err.contains("line 37 skipped: request: not"), first.err);
-          CommandResult second = run(target, "import", "--format", "combined-log", log);
+          CommandResult second = run(target, all);
           assertTrue(second.out.contains(" 0 counted now, 34 counted before"), second.out);
           assertEquals(line("2"), run(target, "views", "/quoted").out);
           assertEquals(
@@ -439,12 +441,13 @@ final class CommandsTest {
   @Test
   void linesOfAccessLogsAreParsed() {
     assertEquals(
-        new ViewEvent("/a?b=c#d", Instant.parse("2015-05-17T08:05:03Z"), "::1"),
+        new CombinedLog.Request(
+            "GET", "/a?b=c#d", Instant.parse("2015-05-17T08:05:03Z"), "::1", 200, ""),
         CombinedLog.parse(
             "::1 - frank the first [17/May/2015:10:05:03 +0200] \"GET /a?b=c#d HTTP/1.1\" 200 -"));
     for (String wrong :
         List.of(
-            "", "x", "a - - [] \"\" ", "a - - [17/May/2015:10:05:03 +0000] \"GET  HTTP/1.1\" 1")) {
+            "", "x", "a - - [] \"\" ", "a - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1\" 1")) {
       assertThrows(IllegalArgumentException.class, () -> CombinedLog.parse(wrong), wrong);
     }
   }

@@ -23,7 +23,6 @@ import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.view.ViewEvent;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
@@ -33,6 +32,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -325,7 +325,10 @@ final class ImportTest {
         "a - - [17/May/2015:10:05:03 +0000] \"GET /\"|request",
         "a - - [17/May/2015:10:05:03 +0000] \"GET /a b HTTP/1.1\"|request",
         "a - - [17/May/2015:10:05:03 +0000] \"GET /\uFFFD HTTP/1.1\"|request",
-        "a - - [17/May/2015:10:05:03 +0000] \"GET  HTTP/1.1\"|url",
+        "a - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1\"|status",
+        "a - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1\" 20|status",
+        "a - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1\" 2000|status",
+        "a - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1\" - 1|status",
       })
   void anInvalidFieldIsNamed(@Nullable String line, String field) {
     IllegalArgumentException wrong =
@@ -335,18 +338,110 @@ final class ImportTest {
   }
 
   @Test
-  void longAndUnusualLinesAreParsed() {
+  void longAndUnusualLinesAreParsed() throws IOException {
     Instant time = Instant.parse("2015-05-17T10:05:03Z");
     String start = "::1 - the [first] [17/May/2015:12:05:03 +0200] \"GET ";
     assertEquals(
-        new ViewEvent("/q\\\"q", time, "::1"),
+        new CombinedLog.Request("GET", "/q\\\"q", time, "::1", 200, "a \\\" b"),
         CombinedLog.parse(start + "/q\\\"q HTTP/1.1\" 200 - \"\\\\\" \"a \\\" b\""));
     String agent = "x\\\"".repeat(100_000);
     assertEquals(
-        new ViewEvent("/", time, "::1"),
+        new CombinedLog.Request("GET", "/", time, "::1", 200, ""),
         CombinedLog.parse(start + "/ HTTP/1.1\" 200 - \"" + agent + "\""));
-    String url = "/" + "x".repeat(100_000);
-    assertThrows(
-        IllegalArgumentException.class, () -> CombinedLog.parse(start + url + " HTTP/1.1\" 200"));
+    Path file = file("log", start + "/" + "x".repeat(100_000) + " HTTP/1.1\" 200");
+    assertEquals(ExitCode.SKIPPED, load("combined-log", file));
+  }
+
+  private static String request(String method, String url, int status, String agent) {
+    return "10.0.0.1 - - [17/May/2015:10:00:00 +0000] \"%s %s HTTP/1.1\" %d 1 \"-\" \"%s\""
+        .formatted(method, url, status, agent);
+  }
+
+  private long views(String url, String... options) throws IOException {
+    List<String> lines = new ArrayList<>();
+    for (String method : List.of("GET", "HEAD", "POST")) {
+      for (int status : new int[] {199, 200, 299, 300, 304, 404, 500}) {
+        for (String agent : List.of("Firefox", "Googlebot/2.1", "CUBOT_X18", "-")) {
+          lines.add(request(method, "/a?q=" + method + status + agent, status, agent));
+        }
+      }
+    }
+    Path file = file("requests", lines.toArray(String[]::new));
+    List<String> all = new ArrayList<>(List.of("import", "--json", "--format", "combined-log"));
+    all.addAll(List.of("--data", directory.toString(), file.toString()));
+    all.addAll(List.of(options));
+    assertEquals(0, run(all.toArray(String[]::new)), err.toString());
+    JsonNode json = MAPPER.readTree(out.toString());
+    assertEquals(lines.size(), json.path("lines").asInt());
+    int counted = json.path("counted").asInt() + json.path("before").asInt();
+    assertEquals(lines.size() - counted, json.path("filtered").asInt());
+    run("views", url, "--data", directory.toString());
+    return counted;
+  }
+
+  @Test
+  void viewsAreSuccessfulGetsThatAreNotFromBots() throws IOException {
+    assertEquals(3 * 3, views("/a"));
+    assertEquals(3 * 4, views("/a", "--bots"));
+    assertEquals(3 * 2, views("/a", "--status", "404,500-599"));
+    assertEquals(2 * 3 * 3, views("/a", "--method", "GET,POST"));
+    assertEquals(3 * 7 * 4, views("/a", "--method=GET,HEAD,POST", "--status=100-999", "--bots"));
+  }
+
+  @Test
+  void aQueryIsPartOfTheUrlUnlessItIsDropped() throws IOException {
+    Path file = file("log", request("GET", "/a?x=1", 200, "-"), request("GET", "/b?x=1", 200, "-"));
+    assertEquals(0, load("combined-log", file));
+    assertEquals("1", viewsOf("/a?x=1"));
+    assertEquals("0", viewsOf("/a"));
+    assertEquals(
+        0,
+        run(
+            "import",
+            "--drop-query",
+            "--format=combined-log",
+            "--data=" + directory,
+            file.toString()));
+    assertEquals("1", viewsOf("/a"));
+  }
+
+  private String viewsOf(String url) {
+    int code = run("views", url, "--data", directory.toString());
+    return code == 0 ? out.toString().strip() : "0";
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--format=combined-log --status=2xx|--status is '2xx'; use statuses and ranges",
+        "--format=combined-log --source=a|--source requires --format ndjson",
+        "--format=ndjson --bots|require --format combined-log",
+        "--format=ndjson --status=200|require --format combined-log",
+        "--format=ndjson --source=a/b|--source is 'a/b'; use up to 64 letters",
+      })
+  void optionsOfTheOtherFormatAreRejected(String options, String why) throws IOException {
+    List<String> all = new ArrayList<>(List.of("import", "--data", directory.toString()));
+    all.addAll(List.of(options.split(" ")));
+    all.add(file("file", "").toString());
+    assertEquals(ExitCode.USAGE, run(all.toArray(String[]::new)));
+    assertTrue(err.toString().contains(why), err.toString());
+  }
+
+  @Test
+  void linesWithoutAnIdAreIdentifiedByTextAndOccurrence() throws IOException {
+    String a = "{\"name\":\"a\",\"delta\":1}";
+    String b = "{\"name\":\"b\",\"delta\":1}";
+    assertEquals(0, load("ndjson", file("first", a, b, a)));
+    assertEquals(List.of(3L, 3L, 0L, 0L), result());
+    // The same file with lines added before the others: only these count.
+    assertEquals(0, load("ndjson", file("longer", b, a, b, a)));
+    assertEquals(List.of(4L, 1L, 3L, 0L), result());
+    for (String source : List.of("monday", "tuesday", "tuesday")) {
+      Path file = file("day", a, a);
+      run("import", "--source", source, "--format=ndjson", "--data=" + directory, file.toString());
+    }
+    assertEquals("6", value("a"));
+    assertEquals("2", value("b"));
   }
 }

@@ -1,6 +1,6 @@
 package dev.quipu.server.cli.input;
 
-import dev.quipu.view.ViewEvent;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
@@ -14,9 +14,6 @@ import java.util.Locale;
  * 83.149.9.216 - - [17/May/2015:10:05:03 +0000] "GET /page HTTP/1.1" 200 203023 "referrer" "agent"
  * </pre>
  *
- * <p>A line is a view of the URL in its request, at its time, by its client address, regardless of
- * its method and status. The text after the request is ignored.
- *
  * <p>Parsed without a regular expression: one that skips escaped quotes takes a stack frame for
  * each character, and overflows the stack on a long line.
  */
@@ -29,11 +26,19 @@ public final class CombinedLog {
   private CombinedLog() {}
 
   /**
+   * A request.
+   *
+   * @param agent the user agent; empty if the line, as in the common format, has none
+   */
+  public record Request(
+      String method, String url, Instant time, String client, int status, String agent) {}
+
+  /**
    * Parses a line.
    *
    * @throws IllegalArgumentException naming the invalid field
    */
-  public static ViewEvent parse(String line) {
+  public static Request parse(String line) {
     int clientEnd = line.indexOf(' ');
     if (clientEnd <= 0) {
       throw new IllegalArgumentException("client address: the line does not start with one");
@@ -56,7 +61,33 @@ public final class CombinedLog {
     }
     String client = checkEncoding("client address", line.substring(0, clientEnd));
     String url = checkEncoding("request", request[1]);
-    return new ViewEvent(url, time(line, timeStart, timeEnd).toInstant(), client);
+    Instant time = time(line, timeStart, timeEnd).toInstant();
+    String agent = agent(line, requestEnd);
+    return new Request(request[0], url, time, client, status(line, requestEnd + 1), agent);
+  }
+
+  private static int status(String line, int start) {
+    int end = start + " 200".length();
+    boolean isNumber =
+        line.length() >= end
+            && (line.length() == end || line.charAt(end) == ' ')
+            && line.charAt(start) == ' ';
+    for (int i = start + 1; isNumber && i < end; i++) {
+      isNumber = line.charAt(i) >= '0' && line.charAt(i) <= '9';
+    }
+    if (!isNumber) {
+      throw new IllegalArgumentException("status: no number of three digits after the request");
+    }
+    return Integer.parseInt(line, start + 1, end, 10);
+  }
+
+  /** Returns the second quoted text after the request. */
+  private static String agent(String line, int requestEnd) {
+    int referrerStart = line.indexOf('"', requestEnd + 1);
+    int referrerEnd = referrerStart < 0 ? -1 : closingQuote(line, referrerStart + 1);
+    int start = referrerEnd < 0 ? -1 : line.indexOf('"', referrerEnd + 1);
+    int end = start < 0 ? -1 : closingQuote(line, start + 1);
+    return end < 0 ? "" : line.substring(start + 1, end);
   }
 
   private static int closingQuote(String line, int start) {

@@ -2,11 +2,9 @@ package dev.quipu.server.cli.input;
 
 import dev.quipu.Add;
 import dev.quipu.RequestId;
-import dev.quipu.store.Key;
-import java.nio.charset.StandardCharsets;
-import java.util.HexFormat;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
@@ -34,11 +32,11 @@ public final class CounterLine {
   /**
    * Parses a line.
    *
-   * @param number the line number in its file, from 1
+   * @param id returns the request id of a line that has none
    * @return empty if there is nothing to add: a blank line, or an exported counter with value 0
    * @throws IllegalArgumentException naming the invalid field
    */
-  public static Optional<Add> parse(String line, long number) {
+  public static Optional<Add> parse(String line, UnaryOperator<String> id) {
     if (line.isBlank()) {
       return Optional.empty();
     }
@@ -55,8 +53,8 @@ public final class CounterLine {
     if (exported && delta == 0) {
       return Optional.empty();
     }
-    String id = node.has("id") ? text(node, "id") : "import/%d/%s".formatted(number, hash(line));
-    return Optional.of(new Add(name, delta, RequestId.of(id)));
+    String own = node.has("id") ? text(node, "id") : id.apply(line);
+    return Optional.of(new Add(name, delta, RequestId.of(own)));
   }
 
   private static JsonNode object(String line) {
@@ -90,9 +88,5 @@ public final class CounterLine {
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException(field + ": not a 64-bit integer", e);
     }
-  }
-
-  private static String hash(String line) {
-    return HexFormat.of().formatHex(Key.digest(line.getBytes(StandardCharsets.UTF_8)));
   }
 }
