@@ -284,12 +284,9 @@ public final class CounterAccess {
     return isAlive(place) ? Optional.ofNullable(state.counters.name(place)) : Optional.empty();
   }
 
-  /**
-   * Ensures that there is memory for counters of these names, before an operation sets several.
-   *
-   * @throws dev.quipu.QuipuException if there is not
-   */
-  public void requireMemory(List<String> names) {
+  /** Ensures that changes are accepted, and that there is memory for new ones of these counters. */
+  public void requireRoom(List<String> names) {
+    group.requireWritable();
     long bytes = 0;
     for (String name : names) {
       bytes += state.counters.find(name) < 0 ? CounterTable.memoryBytes(name) : 0;

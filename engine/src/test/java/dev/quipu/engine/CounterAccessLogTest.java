@@ -325,8 +325,8 @@ final class CounterAccessLogTest {
     state.limitMemory(state.memoryBytes());
     access.set("a", 2);
     assertEquals(applied(1, 3), access.add(new Add("a", 1, null)));
-    access.requireMemory(List.of("a"));
-    assertThrows(QuipuException.class, () -> access.requireMemory(List.of("b")));
+    access.requireRoom(List.of("a"));
+    assertThrows(QuipuException.class, () -> access.requireRoom(List.of("b")));
   }
 
   @Test

@@ -130,7 +130,7 @@ final class SimOperations extends SimOperation {
         case ADD_AT, ADD_ONCE_AT -> addAt(access, cell, current);
         case SET -> set(access, counter);
         case SET_MANY -> {
-          access.requireMemory(names);
+          access.requireRoom(names);
           names.forEach(each -> set(access, each));
         }
         case SET_TEXT -> {

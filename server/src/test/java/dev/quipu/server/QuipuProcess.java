@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -96,11 +97,11 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, 
         start(environment, out, ProcessBuilder.Redirect.PIPE, arguments.toArray(String[]::new));
     BufferedReader lines =
         new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8));
-    List<String> said = new ArrayList<>();
+    List<String> said = new CopyOnWriteArrayList<>();
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       Matcher ready = READY.matcher(line);
       if (ready.matches()) {
-        Thread.ofVirtual().start(() -> lines.lines().forEach(each -> {}));
+        Thread.ofVirtual().start(() -> lines.lines().forEach(said::add));
         URI uri = URI.create(ready.group(1));
         return new QuipuProcess(process, uri, port(ready.group(2)), port(ready.group(3)), said);
       }

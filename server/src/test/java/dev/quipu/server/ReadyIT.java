@@ -4,22 +4,32 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.testkit.pace.Progress;
+import dev.quipu.testservers.LoopDisk;
 import dev.quipu.testservers.PostgresServer;
 import dev.quipu.testservers.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server whose store temporarily rejects writes is not ready and states the remedy. */
+/** A server whose store, or disk, temporarily rejects writes is not ready and states the reason. */
 final class ReadyIT {
   @TempDir Path temporary;
 
@@ -85,6 +95,71 @@ final class ReadyIT {
       awaitReady(server);
       addOne(server);
     }
+  }
+
+  @Test
+  void onAFullDisk() throws Exception {
+    try (LoopDisk disk = LoopDisk.make(temporary, 200).orElseGet(ReadyIT::noDisk);
+        QuipuProcess server =
+            QuipuProcess.serve(
+                temporary.resolve("out"), "--data", disk.path().resolve("data").toString())) {
+      addOne(server);
+      awaitReady(server);
+      assertTrue(metrics(server).contains("quipu_ready 1.0"));
+      Path ballast = disk.path().resolve("ballast");
+      fill(ballast);
+      Progress.await("a full log", () -> addMany(server).contains("disk full"));
+      Progress.await("not ready", () -> send(server, "/readyz").contains("disk full"));
+      assertTrue(metrics(server).contains("quipu_ready 0.0"));
+      Progress.await("log", () -> server.said().toString().contains("Writes are rejected"));
+      QuipuProcess.Answer add = server.send("/v1/counters/likes/add", "{\"delta\":1}");
+      assertEquals(507, add.status(), add.body());
+      Files.delete(ballast);
+      awaitReady(server);
+      addOne(server);
+      Progress.await("log", () -> server.said().toString().contains("accepted again"));
+    }
+  }
+
+  private static String metrics(QuipuProcess server) throws Exception {
+    return send(server, "/metrics");
+  }
+
+  private static String send(QuipuProcess server, String path) throws Exception {
+    return server.send(path, "").body();
+  }
+
+  /** Sends a bulk request with some megabytes of ids; returns the last line of the response. */
+  private static String addMany(QuipuProcess server) throws Exception {
+    String batch = UUID.randomUUID() + "x".repeat(200);
+    String lines =
+        IntStream.range(0, 10_000)
+            .mapToObj(
+                "{\"name\":\"likes\",\"delta\":1,\"id\":\"%s-%%d\"}\n".formatted(batch)::formatted)
+            .collect(Collectors.joining());
+    HttpRequest request =
+        HttpRequest.newBuilder(server.uri().resolve("/v1/counters/bulk"))
+            .header("Content-Type", "application/x-ndjson")
+            .POST(HttpRequest.BodyPublishers.ofString(lines))
+            .build();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
+    }
+  }
+
+  private static void fill(Path ballast) throws IOException {
+    byte[] block = new byte[1 << 16];
+    try (OutputStream out = Files.newOutputStream(ballast)) {
+      while (true) {
+        out.write(block);
+      }
+    } catch (IOException full) {
+      assertTrue(String.valueOf(full.getMessage()).contains("No space"), full.getMessage());
+    }
+  }
+
+  private static LoopDisk noDisk() {
+    return Assumptions.abort("needs root, loop devices and xfs_io");
   }
 
   private static void execute(PostgresServer server, String... statements) throws SQLException {

@@ -30,6 +30,7 @@ public final class StoreWatch implements AutoCloseable {
   private final Periodic running;
   private List<Finding> last = List.of();
   private long answeredNanos;
+  private boolean isAnswering = true;
 
   /**
    * Checks the store, and then every ten seconds until it is closed.
@@ -81,10 +82,13 @@ public final class StoreWatch implements AutoCloseable {
    */
   private void unanswered(QuipuException e) {
     store.barrier().noteRejecting(Optional.empty()); // unknown now
-    LOGGER.warn(
-        "Store did not report its settings; will retry: store={} reason={}",
-        store.profile().name(),
-        e.getMessage());
+    if (isAnswering) {
+      LOGGER.warn(
+          "Store did not report its settings; will retry: store={} reason={}",
+          store.profile().name(),
+          e.getMessage());
+      isAnswering = false;
+    }
     boolean wasSafe = store.barrier().stoppedBy().isEmpty();
     if (!wasSafe) {
       stop("the settings of store %s are currently unknown; writes stay rejected: %s", e);
@@ -101,6 +105,10 @@ public final class StoreWatch implements AutoCloseable {
     String name = store.profile().name();
     List<Finding> found = store.barrier().inspect();
     answeredNanos = store.clock().nanoTime();
+    if (!isAnswering) {
+      LOGGER.info("Store responds again: store={}", name);
+      isAnswering = true;
+    }
     if (!found.equals(last)) {
       for (Finding each : found) {
         LOGGER.warn(

@@ -87,8 +87,8 @@ final class StateTest {
   void severalNamesAreRejectedTogether() {
     access.set("a", 1);
     state.limitMemory(state.memoryBytes() + CounterTable.memoryBytes("b"));
-    assertDoesNotThrow(() -> access.requireMemory(List.of("a", "b")));
-    assertThrows(QuipuException.class, () -> access.requireMemory(List.of("b", "c")));
+    assertDoesNotThrow(() -> access.requireRoom(List.of("a", "b")));
+    assertThrows(QuipuException.class, () -> access.requireRoom(List.of("b", "c")));
     assertThrows(QuipuException.class, () -> access.setText("a", new byte[10_000]));
     assertEquals(1, access.get("a").orElseThrow());
     access.set("b", 2);

@@ -246,14 +246,18 @@ public final class ServeCommand implements Callable<Integer> {
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
       Counters counters = opened.services.quipu().counters();
-      counters.as(Engine.class).ifPresent(policy::watch);
+      Optional<Engine> engine = counters.as(Engine.class);
+      engine.ifPresent(policy::watch);
+      Optional<EngineWatch> writes = engine.map(each -> new EngineWatch(each, Clock.system()));
+      writes.ifPresent(each -> closing.addFirst(each::close));
+      Supplier<Optional<String>> rejected = () -> writes.flatMap(EngineWatch::impediment);
       MemoryBudget budget = MemoryBudget.ofHeap();
       List<PortFlags.Open> others = ports.open(options, tls, counters, budget, closing);
       HostProcess host =
           new HostProcess(
               budget,
               policy::onError,
-              () -> PortFlags.impediment(others).or(opened.impediment),
+              () -> PortFlags.impediment(others).or(opened.impediment).or(rejected),
               PortFlags.meters(others));
       HttpServer server = HttpServer.start(options, tls, opened.services, host, Clock.system());
       closing.addFirst(server::close);

@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ToDoubleFunction;
 
 /** The metrics of the server. No tag is the name of a counter: there may be millions. */
@@ -45,6 +46,7 @@ public final class Metrics implements AutoCloseable {
   private final Map<String, Timer> requests = new ConcurrentHashMap<>();
   private final AtomicBoolean hasProcessMeters = new AtomicBoolean();
   private final JvmGcMetrics collections = new JvmGcMetrics();
+  private final AtomicInteger ready = new AtomicInteger();
 
   /**
    * Registers all meters.
@@ -54,6 +56,9 @@ public final class Metrics implements AutoCloseable {
   public Metrics(Quipu quipu, PortMeter http, HostProcess host) {
     this.http = http;
     new QuipuMetrics(quipu).bindTo(registry);
+    Gauge.builder("quipu.ready", ready, AtomicInteger::get)
+        .description("1 if /readyz returns 200, 0 if not")
+        .register(registry);
     port("http", http);
     host.ports().forEach(this::port);
     MemoryBudget budget = host.budget();
@@ -124,7 +129,8 @@ public final class Metrics implements AutoCloseable {
   }
 
   /** Returns all metrics in the Prometheus text format. */
-  String text() {
+  String text(boolean isReady) {
+    ready.set(isReady ? 1 : 0);
     if (hasProcessMeters.compareAndSet(false, true)) { // loading them slows a start
       List<MeterBinder> process =
           List.of(

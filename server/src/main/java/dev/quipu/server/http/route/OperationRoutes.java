@@ -84,20 +84,27 @@ public record OperationRoutes(
   HttpReply ready(Exchange exchange) {
     exchange.allowParameters(Set.of("verbose"));
     long start = clock.nanoTime();
-    String verdict;
-    try {
-      quipu.counters().read("readyz");
-      verdict = impediment.get().orElse("ok");
-    } catch (QuipuException e) {
-      verdict = e.getMessage();
-    }
+    Optional<String> obstacle = obstacle();
     long micros = (clock.nanoTime() - start) / 1_000;
-    boolean ready = verdict.equals("ok");
     String text =
         exchange.parameter("verbose").isPresent()
-            ? "store %s: %s (%d us)%n".formatted(storeName, verdict, micros)
-            : ready ? "ok\n" : "not ready: " + verdict + "\n";
-    return HttpReply.text(ready ? 200 : 503, "text/plain; charset=utf-8", text);
+            ? "store %s: %s (%d us)%n".formatted(storeName, obstacle.orElse("ok"), micros)
+            : obstacle.map(why -> "not ready: " + why + "\n").orElse("ok\n");
+    return HttpReply.text(obstacle.isEmpty() ? 200 : 503, "text/plain; charset=utf-8", text);
+  }
+
+  /** Returns why the server is not ready. */
+  private Optional<String> obstacle() {
+    Optional<String> known = impediment.get();
+    if (known.isPresent()) { // such as a disk that does not answer: a read might wait for it too
+      return known;
+    }
+    try {
+      quipu.counters().read("readyz");
+      return Optional.empty();
+    } catch (QuipuException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    }
   }
 
   /** GET /v1/technique: reports how the server counts. */
@@ -126,7 +133,8 @@ public record OperationRoutes(
   /** GET /metrics */
   HttpReply metrics(Exchange exchange) {
     exchange.reserve(METRICS_BYTES);
-    return HttpReply.text(200, "text/plain; version=0.0.4; charset=utf-8", metrics.text());
+    String text = metrics.text(obstacle().isEmpty());
+    return HttpReply.text(200, "text/plain; version=0.0.4; charset=utf-8", text);
   }
 
   /** GET /openapi.json */

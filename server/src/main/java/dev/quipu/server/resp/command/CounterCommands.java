@@ -214,7 +214,7 @@ public final class CounterCommands {
       keys.add(words.key(i));
       SetCommand.number(words, i + 1);
     }
-    counters.requireMemory(keys);
+    counters.requireRoom(keys);
     for (int i = 1; i < words.size(); i += 2) {
       SetCommand.replace(counters, words.key(i), SetCommand.number(words, i + 1), 0);
     }

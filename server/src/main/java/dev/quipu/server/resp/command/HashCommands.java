@@ -120,7 +120,7 @@ final class HashCommands {
       members.add(family.member(words.field(i)));
       SetCommand.number(words, i + 1);
     }
-    counters.requireMemory(members);
+    counters.requireRoom(members);
     long added = 0;
     for (int i = 2; i < words.size(); i += 2) {
       String member = family.member(words.field(i));

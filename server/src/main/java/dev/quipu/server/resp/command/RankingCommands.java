@@ -114,7 +114,7 @@ final class RankingCommands {
       number(words, i);
       members.add(family.member(words.field(i + 1)));
     }
-    counters.requireMemory(members);
+    counters.requireRoom(members);
     long added = 0;
     long changed = 0;
     for (int i = first; i < words.size(); i += 2) {

@@ -64,7 +64,7 @@ final class SetCommand {
   /** Sets a counter, replacing any kind of value. */
   static void replace(CounterAccess counters, String key, long number, long expiresAt) {
     if (counters.get(key).isEmpty()) {
-      counters.requireMemory(List.of(key));
+      counters.requireRoom(List.of(key));
       Kind.remove(counters, key);
     }
     counters.set(key, number);
