@@ -120,9 +120,19 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, 
 
   /** Sends a POST with JSON, or a GET without a body. */
   Answer send(String path, String body) throws IOException, InterruptedException {
+    return send(path, "application/json", body);
+  }
+
+  /** Sends a POST with NDJSON. */
+  Answer sendLines(String path, String lines) throws IOException, InterruptedException {
+    return send(path, "application/x-ndjson", lines);
+  }
+
+  private Answer send(String path, String type, String body)
+      throws IOException, InterruptedException {
     HttpRequest.Builder request = HttpRequest.newBuilder(uri.resolve(path)).timeout(ANSWER_MAX);
     if (!body.isEmpty()) {
-      request.header("Content-Type", "application/json");
+      request.header("Content-Type", type);
       request.POST(HttpRequest.BodyPublishers.ofString(body));
     }
     try (HttpClient client = HttpClient.newHttpClient()) {

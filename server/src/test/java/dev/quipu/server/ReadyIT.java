@@ -12,9 +12,6 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -137,14 +134,7 @@ final class ReadyIT {
             .mapToObj(
                 "{\"name\":\"likes\",\"delta\":1,\"id\":\"%s-%%d\"}\n".formatted(batch)::formatted)
             .collect(Collectors.joining());
-    HttpRequest request =
-        HttpRequest.newBuilder(server.uri().resolve("/v1/counters/bulk"))
-            .header("Content-Type", "application/x-ndjson")
-            .POST(HttpRequest.BodyPublishers.ofString(lines))
-            .build();
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
-    }
+    return server.sendLines("/v1/counters/bulk", lines).body();
   }
 
   private static void fill(Path ballast) throws IOException {

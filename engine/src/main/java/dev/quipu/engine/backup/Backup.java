@@ -118,6 +118,13 @@ public final class Backup implements AutoCloseable {
     if (!disk.exists(data.resolve(FormatFile.FILE))) {
       throw new NotAppliedException(Reason.INVALID, data + " is not a data directory");
     }
+    Path absolute = backup.toAbsolutePath().normalize();
+    if (absolute.startsWith(data.toAbsolutePath().normalize())) {
+      throw new NotAppliedException(
+          Reason.INVALID,
+          "%s is in the data directory %s; use another directory, on another disk"
+              .formatted(backup, data));
+    }
     if (disk.exists(backup) && !Manifest.exists(disk, backup) && hasOthers(disk, backup)) {
       throw new NotAppliedException(
           Reason.INVALID,

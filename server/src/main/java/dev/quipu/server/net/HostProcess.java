@@ -1,5 +1,7 @@
 package dev.quipu.server.net;
 
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -14,12 +16,14 @@ import java.util.function.Supplier;
  * @param impediment why the process cannot serve although its store answers, such as a failed port;
  *     empty if it can
  * @param ports meters of the other ports, by protocol
+ * @param meters meters of other parts of the process
  */
 public record HostProcess(
     MemoryBudget budget,
     Consumer<Throwable> onError,
     Supplier<Optional<String>> impediment,
-    Map<String, PortMeter> ports) {
+    Map<String, PortMeter> ports,
+    List<MeterBinder> meters) {
   /** Maximum depth of the chain of causes. */
   private static final int DEPTH_MAX = 16;
 
@@ -27,7 +31,8 @@ public record HostProcess(
    * Creates a process with its own budget that leaves errors to the threads in which they occur.
    */
   public static HostProcess alone() {
-    return new HostProcess(MemoryBudget.ofHeap(), error -> {}, Optional::empty, Map.of());
+    return new HostProcess(
+        MemoryBudget.ofHeap(), error -> {}, Optional::empty, Map.of(), List.of());
   }
 
   /**

@@ -4,6 +4,7 @@ import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.cli.serve.ContinuousBackup;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.server.memcache.MemcacheServer;
 import dev.quipu.server.net.HostProcess;
@@ -21,13 +22,21 @@ import java.util.Optional;
 
 /** A server on an engine, with all ports. */
 record AllPorts(
-    Engine engine, Quipu quipu, CommandPort resp, CommandPort memcached, HttpServer http)
+    Engine engine,
+    Quipu quipu,
+    ContinuousBackup backup,
+    CommandPort resp,
+    CommandPort memcached,
+    HttpServer http)
     implements AutoCloseable {
   private static final String VERSION = "test";
 
   static AllPorts start(Path directory) throws IOException {
-    Engine engine = Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 4 << 20));
+    Path data = directory.resolve("data");
+    Engine engine = Engine.open(data, EngineOptions.defaults().withLog(1 << 20, 4 << 20));
     Quipu quipu = Backends.on(engine);
+    ContinuousBackup backup =
+        new ContinuousBackup(engine, data, directory.resolve("backup"), Clock.system());
     MemoryBudget budget = new MemoryBudget(64 << 20);
     PortOptions redis = PortOptions.at(0).withMemory(budget);
     PortOptions memcached = PortOptions.at(0).withMemory(budget);
@@ -36,10 +45,12 @@ record AllPorts(
             budget,
             error -> {},
             Optional::empty,
-            Map.of("resp", redis.meter(), "memcached", memcached.meter()));
+            Map.of("resp", redis.meter(), "memcached", memcached.meter()),
+            List.of(backup.meters()));
     return new AllPorts(
         engine,
         quipu,
+        backup,
         RespServer.start(redis, engine, VERSION, Clock.system()),
         MemcacheServer.start(memcached, engine, List.of(), VERSION, Clock.system()),
         HttpServer.start(
@@ -71,6 +82,7 @@ record AllPorts(
     http.close();
     memcached.close();
     resp.close();
+    backup.close();
     quipu.close();
   }
 }

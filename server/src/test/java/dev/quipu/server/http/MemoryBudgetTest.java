@@ -56,7 +56,7 @@ final class MemoryBudgetTest {
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(60),
                 Duration.ofSeconds(15));
-    HostProcess host = new HostProcess(budget, reported::set, Optional::empty, Map.of());
+    HostProcess host = new HostProcess(budget, reported::set, Optional::empty, Map.of(), List.of());
     server = HttpServer.start(options, Optional.empty(), services, host, Clock.system());
     client = new Client(server.address());
   }

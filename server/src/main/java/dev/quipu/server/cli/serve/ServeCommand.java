@@ -159,6 +159,14 @@ public final class ServeCommand implements Callable<Integer> {
   private Durability durability = Durability.FSYNC;
 
   @Option(
+      names = "--backup-to",
+      paramLabel = "DIR",
+      description =
+          "Back up the data directory of the engine to this directory, twice a second. See quipu"
+              + " restore.")
+  private @Nullable Path backupTo;
+
+  @Option(
       names = "--token-file",
       paramLabel = "FILE",
       description = "Require the bearer token in this file (or env QUIPU_TOKEN).")
@@ -251,6 +259,8 @@ public final class ServeCommand implements Callable<Integer> {
       Optional<EngineWatch> writes = engine.map(each -> new EngineWatch(each, Clock.system()));
       writes.ifPresent(each -> closing.addFirst(each::close));
       Supplier<Optional<String>> rejected = () -> writes.flatMap(EngineWatch::impediment);
+      Optional<ContinuousBackup> backup = backup(engine);
+      backup.ifPresent(each -> closing.addFirst(each::close));
       MemoryBudget budget = MemoryBudget.ofHeap();
       List<PortFlags.Open> others = ports.open(options, tls, counters, budget, closing);
       HostProcess host =
@@ -258,7 +268,8 @@ public final class ServeCommand implements Callable<Integer> {
               budget,
               policy::onError,
               () -> PortFlags.impediment(others).or(opened.impediment).or(rejected),
-              PortFlags.meters(others));
+              PortFlags.meters(others),
+              backup.map(ContinuousBackup::meters).stream().toList());
       HttpServer server = HttpServer.start(options, tls, opened.services, host, Clock.system());
       closing.addFirst(server::close);
       List<PortFlags.Open> all = new ArrayList<>();
@@ -280,6 +291,18 @@ public final class ServeCommand implements Callable<Integer> {
       close.run();
       throw e;
     }
+  }
+
+  private Optional<ContinuousBackup> backup(Optional<Engine> engine) throws IOException {
+    if (backupTo == null) {
+      return Optional.empty();
+    }
+    if (engine.isEmpty()) {
+      throw new IllegalArgumentException(
+          "--backup-to needs the engine (--data, or --store engine:DIR)");
+    }
+    Path directory = OpenedStore.directory(storeUri());
+    return Optional.of(new ContinuousBackup(engine.get(), directory, backupTo, Clock.system()));
   }
 
   private Opened inRegion(RegionFlags.InRegion region) {

@@ -61,6 +61,7 @@ public final class Metrics implements AutoCloseable {
         .register(registry);
     port("http", http);
     host.ports().forEach(this::port);
+    host.meters().forEach(each -> each.bindTo(registry));
     MemoryBudget budget = host.budget();
     Connections idle = budget.connections();
     Budgets.register(
