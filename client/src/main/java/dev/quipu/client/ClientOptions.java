@@ -34,15 +34,20 @@ public record ClientOptions(
   static final int SERVERS_MAX = 16;
 
   /**
-   * Checks the servers. A URI may have several hosts, such as {@code http://a:7080,b:7080}.
+   * Checks the servers and the token. A URI may have several hosts, such as {@code
+   * http://a:7080,b:7080}.
    *
-   * @throws IllegalArgumentException if a URI is not that of a server
+   * @throws IllegalArgumentException if a URI is not that of a server, or the token is malformed
    */
   public ClientOptions {
     servers = servers.stream().flatMap(uri -> hosts(uri).stream()).distinct().toList();
     if (servers.isEmpty() || servers.size() > SERVERS_MAX) {
       throw new IllegalArgumentException(
           "%d servers; the number must be from 1 to %d".formatted(servers.size(), SERVERS_MAX));
+    }
+    if (token.isPresent() && !token.get().matches("[\\x21-\\x7e]+")) { // the text is a secret
+      throw new IllegalArgumentException(
+          "the token must be visible ASCII characters, without blanks; set it by " + tokenSetting);
     }
   }
 

@@ -345,5 +345,10 @@ final class ClientFaultTest {
     assertThrows(IllegalArgumentException.class, technique::build);
     Quipu.Builder token = Quipu.builder().store("memory:").token("x");
     assertThrows(IllegalStateException.class, token::build);
+    for (String text : List.of("", "a b", "a\nb", "é")) {
+      Quipu.Builder builder = Quipu.builder().server(at(1)).token(text);
+      IllegalArgumentException e = assertThrows(IllegalArgumentException.class, builder::build);
+      assertTrue(String.valueOf(e.getMessage()).contains("visible ASCII"), e.getMessage());
+    }
   }
 }
