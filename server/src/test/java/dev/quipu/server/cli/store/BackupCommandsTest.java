@@ -117,7 +117,7 @@ final class BackupCommandsTest {
     run("backup", "--data", target, "--to", copy)
         .expectError(ExitCode.USAGE, target + " is not a data directory");
     run("backup", "--data", data, "--to", data)
-        .expectError(ExitCode.USAGE, data + " is not empty and not a backup");
+        .expectError(ExitCode.USAGE, data + " is in the data directory " + data);
     run("restore", "--from", target, "--at", "yesterday", "--data", copy)
         .expectError(ExitCode.USAGE, "--at is 'yesterday'; use a position, such as 1234, or");
     run("restore", "--from", target, "--at", "99", "--data", copy)
