@@ -11,7 +11,15 @@ java_options() { # KIND: long, import, short or get; [VERSION of Java]
   [ "${2:-0}" -lt 24 ] || options+=(--sun-misc-unsafe-memory-access=allow)
   case $1 in
     # Returns the memory of a burst to the machine once a server is idle.
-    long) options+=(-XX:G1PeriodicGCInterval=60000 -XX:MinHeapFreeRatio=20 -XX:MaxHeapFreeRatio=40) ;;
+    long)
+      options+=(-XX:G1PeriodicGCInterval=60000 -XX:MinHeapFreeRatio=20 -XX:MaxHeapFreeRatio=40)
+      # The counters of jstat are written to a file, and a slow disk would stop the JVM.
+      options+=(-XX:-UsePerfData)
+      # The provider that Java takes on Linux: named, it does not search the jar for others.
+      case $OSTYPE in
+        linux*) options+=(-Djava.nio.channels.spi.SelectorProvider=sun.nio.ch.EPollSelectorProvider) ;;
+      esac
+      ;;
     # Half the memory of the concurrent collector, and as fast.
     import) collector=(-XX:+UseSerialGC) ;;
     # Commands that end soon compile less, and start with a small heap.

@@ -81,6 +81,7 @@ image() {
     "$out/quipu-$version-image.tar" "$version" $architecture "$seconds" \
     /opt/java/bin/java --sun-misc-unsafe-memory-access=allow -XX:MaxRAMPercentage=50 -XX:G1PeriodicGCInterval=60000 \
     -XX:MinHeapFreeRatio=20 -XX:MaxHeapFreeRatio=40 -XX:-UsePerfData \
+    -Djava.nio.channels.spi.SelectorProvider=sun.nio.ch.EPollSelectorProvider \
     -Djava.library.path=/opt/quipu/native -jar /opt/quipu/lib/quipu.jar
   rm -rf $layers $out/cache
   echo "package: $out/quipu-$version-image.tar"

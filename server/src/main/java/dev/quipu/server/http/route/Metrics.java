@@ -9,6 +9,7 @@ import dev.quipu.server.net.Connections;
 import dev.quipu.server.net.HostProcess;
 import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.server.net.PortMeter;
+import dev.quipu.server.net.Preparation;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Tags;
@@ -20,7 +21,6 @@ import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
 import java.util.Map;
@@ -40,8 +40,7 @@ public final class Metrics implements AutoCloseable {
   /** The first status of an error. */
   private static final int BAD_REQUEST = 400;
 
-  private final PrometheusMeterRegistry registry =
-      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final PrometheusMeterRegistry registry = Preparation.newRegistry();
   private final PortMeter http;
   private final Map<String, Timer> requests = new ConcurrentHashMap<>();
   private final AtomicBoolean hasProcessMeters = new AtomicBoolean();

@@ -73,8 +73,6 @@ public record OperationRoutes(
   /** Memory for the text of all metrics: about 60 KiB, twice. */
   private static final int METRICS_BYTES = 256 << 10;
 
-  private static final List<byte[]> OPEN_API = List.of(OpenApi.bytes());
-
   /** GET /livez: reports that the process responds. */
   HttpReply live(Exchange exchange) {
     return HttpReply.text(200, "text/plain; charset=utf-8", "ok\n");
@@ -139,7 +137,7 @@ public record OperationRoutes(
 
   /** GET /openapi.json */
   HttpReply openApi(Exchange exchange) {
-    return HttpReply.bytes(200, HttpReply.JSON, OPEN_API);
+    return HttpReply.bytes(200, HttpReply.JSON, Document.OPEN_API);
   }
 
   /** Returns all problem types. */
@@ -154,5 +152,10 @@ public record OperationRoutes(
       throw Problem.notFound("no such problem type");
     }
     return HttpReply.text(200, "text/plain; charset=utf-8", text + "\n");
+  }
+
+  /** Read when it is first requested: reading it opens the jar, which would delay each start. */
+  private static final class Document {
+    static final List<byte[]> OPEN_API = List.of(OpenApi.bytes());
   }
 }
