@@ -35,7 +35,7 @@ public final class Main {
     // Events of Netty's allocator: their classes are generated at each start.
     setDefault(NETTY_EVENTS, "false");
     setDefault(LOG_PROVIDER, LogProvider.class.getName());
-    setDefault(LOG_NOTES, "WARN"); // it would name the provider
+    setDefault(LOG_NOTES, "ERROR"); // it would name the provider, and loggers made meanwhile
     // Otherwise as much as the heap, and both together might exceed the memory of the machine.
     long heap = Runtime.getRuntime().maxMemory();
     long limit = Math.max(heap / DIRECT_SHARE, Math.min(heap, DIRECT_BYTES_MIN));

@@ -8,7 +8,8 @@ public final class LogOption {
   @Option(
       names = "--log",
       paramLabel = "FORM",
-      description = "Log format on standard error: json or text (default: text on a terminal).")
+      description =
+          "Log format on standard error: json (ECS) or text (default: text on a terminal).")
   private LogSetup.@Nullable Form log;
 
   /** Applies the option. */

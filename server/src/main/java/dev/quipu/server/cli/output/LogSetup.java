@@ -3,7 +3,6 @@ package dev.quipu.server.cli.output;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.encoder.JsonEncoder;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -12,14 +11,17 @@ import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
 import ch.qos.logback.core.spi.ContextAwareBase;
 import ch.qos.logback.core.spi.FilterReply;
+import co.elastic.logging.JsonUtils;
+import co.elastic.logging.logback.EcsEncoder;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Marker;
+import org.slf4j.event.KeyValuePair;
 
 /**
- * Configures logging to standard error: one JSON object per line, or plain text. In code, since
- * parsing XML would slow the start down.
+ * Configures logging to standard error: one JSON object per line, in the Elastic Common Schema, or
+ * plain text. In code, since parsing XML would slow the start down.
  */
 public final class LogSetup extends ContextAwareBase implements Configurator {
   /** A message on one line, with its key-value pairs, and then the stack trace. */
@@ -34,7 +36,7 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
 
   /** The log format. */
   public enum Form {
-    /** One JSON object per line. */
+    /** One JSON object per line, in the Elastic Common Schema. */
     json,
     /** Plain text. */
     text
@@ -99,16 +101,30 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
     return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
   }
 
+  /** One line of JSON for each entry, in the Elastic Common Schema. */
   private static Encoder<ILoggingEvent> json(LoggerContext context) {
-    JsonEncoder encoder = new JsonEncoder();
+    EcsEncoder encoder = new LabelingEncoder();
     encoder.setContext(context);
-    encoder.setWithContext(false);
-    encoder.setWithSequenceNumber(false);
-    encoder.setWithNanoseconds(false);
-    encoder.setWithArguments(false);
-    encoder.setWithFormattedMessage(true); // the raw message has {} in place of its arguments
+    encoder.setServiceName("quipu");
     encoder.start();
     return encoder;
+  }
+
+  /** Adds the key-value pairs of an entry as labels, where the schema has those of its users. */
+  private static final class LabelingEncoder extends EcsEncoder {
+    @Override
+    protected void addCustomFields(ILoggingEvent entry, StringBuilder json) {
+      List<KeyValuePair> pairs = entry.getKeyValuePairs();
+      if (pairs != null) {
+        for (KeyValuePair each : pairs) {
+          json.append("\"labels.");
+          JsonUtils.quoteAsString(each.key, json);
+          json.append("\":\"");
+          JsonUtils.quoteAsString(String.valueOf(each.value), json);
+          json.append("\",");
+        }
+      }
+    }
   }
 
   private static Encoder<ILoggingEvent> text(LoggerContext context) {

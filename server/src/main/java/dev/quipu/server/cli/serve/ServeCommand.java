@@ -477,6 +477,6 @@ public final class ServeCommand implements Callable<Integer> {
     notes.accept(
         "quipu is ready: %s, store %s, in %s ms".formatted(String.join(", ", urls), name, millis));
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
-    logger.atInfo().addKeyValue("http", urls.getFirst()).addKeyValue("store", name).log("Ready");
+    logger.atInfo().addKeyValue("address", urls.getFirst()).addKeyValue("store", name).log("Ready");
   }
 }

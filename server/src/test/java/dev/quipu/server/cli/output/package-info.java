@@ -1,0 +1,5 @@
+/** Tests of what commands print and log. */
+@NullMarked
+package dev.quipu.server.cli.output;
+
+import org.jspecify.annotations.NullMarked;
