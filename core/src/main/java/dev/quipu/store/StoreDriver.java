@@ -129,18 +129,16 @@ public interface StoreDriver extends AutoCloseable {
    * A setting of a store that endangers writes.
    *
    * @param effect its effect on writes
+   * @param survives what acknowledged writes survive with it
    * @param setting name and value, such as {@code appendfsync=everysec}; no secrets
    * @param remedy the setting to use instead
    */
-  public record Finding(Effect effect, String setting, String remedy) {
+  public record Finding(Effect effect, Survival survives, String setting, String remedy) {
     /** The effect of a setting on writes. */
     public enum Effect {
       /** Acknowledged writes can be lost silently. */
       LOSES_WRITES,
-      /**
-       * Acknowledged writes can be lost silently, and {@code durability=store} in the URI accepts
-       * it.
-       */
+      /** Acknowledged writes can be lost silently, and {@code durability} in the URI accepts it. */
       LOSES_WRITES_BY_CHOICE,
       /** Writes are rejected. */
       REJECTS_WRITES
@@ -149,11 +147,19 @@ public interface StoreDriver extends AutoCloseable {
     /**
      * Returns a finding that acknowledged writes can be lost.
      *
-     * @param isChosen whether the user accepts that
+     * @param accepted the least that the user accepts that writes survive
+     * @param survives what they survive with the setting
      */
-    public static Finding losesWrites(boolean isChosen, String setting, String remedy) {
+    public static Finding losesWrites(
+        Survival accepted, Survival survives, String setting, String remedy) {
+      boolean isChosen = survives.compareTo(accepted) >= 0;
       Effect effect = isChosen ? Effect.LOSES_WRITES_BY_CHOICE : Effect.LOSES_WRITES;
-      return new Finding(effect, setting, remedy);
+      return new Finding(effect, survives, setting, remedy);
+    }
+
+    /** Returns a finding that writes are rejected. */
+    public static Finding rejectsWrites(String setting, String remedy) {
+      return new Finding(Effect.REJECTS_WRITES, Survival.FSYNC, setting, remedy);
     }
 
     /** Returns whether acknowledged writes can be lost. */

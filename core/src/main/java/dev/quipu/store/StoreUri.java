@@ -30,7 +30,7 @@ public final class StoreUri {
   /** Default timeout for one answer of a store. */
   public static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-  /** Name of the parameter of {@link #mayLoseWrites}. */
+  /** Name of the parameter of {@link #durability}. */
   public static final String DURABILITY_NAME = "durability";
 
   private static final Set<String> WHICH_STORE = Set.of("prefix", "table", "namespace", "database");
@@ -275,20 +275,18 @@ public final class StoreUri {
   }
 
   /**
-   * Returns whether the user accepts that the store as configured can lose acknowledged writes:
-   * {@code durability=store}; the default is {@code durability=fsync}.
+   * Returns the least that acknowledged writes must survive, by {@code durability=fsync}, the
+   * default, {@code process} or {@code none}: a server does not count on a store that promises
+   * less.
    *
-   * @throws IllegalArgumentException if it is neither
+   * @throws IllegalArgumentException if it is none of them
    */
-  public boolean mayLoseWrites() {
-    String chosen = parameters.getOrDefault(DURABILITY_NAME, "fsync");
-    return switch (chosen) {
-      case "fsync" -> false;
-      case "store" -> true;
-      default ->
-          throw new IllegalArgumentException(
-              "%s in the store's URI is '%s'; it must be fsync or store"
-                  .formatted(DURABILITY_NAME, chosen));
-    };
+  public Survival durability() {
+    String chosen = parameters.getOrDefault(DURABILITY_NAME, Survival.FSYNC.text());
+    return Survival.of(chosen)
+        .orElseThrow(() ->
+            new IllegalArgumentException(
+                "%s in the store's URI is '%s'; use one of: %s"
+                    .formatted(DURABILITY_NAME, chosen, Survival.texts())));
   }
 }

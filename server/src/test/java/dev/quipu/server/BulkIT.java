@@ -112,7 +112,7 @@ final class BulkIT {
       run(
           new RedisProtocol(),
           store.port(),
-          "redis://127.0.0.1:%d?prefix=bulk&durability=store",
+          "redis://127.0.0.1:%d?prefix=bulk&durability=process",
           new RedisOperator(store));
     }
   }

@@ -2,6 +2,7 @@ package dev.quipu.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.testkit.pace.Progress;
 import dev.quipu.testservers.LoopDisk;
@@ -20,6 +21,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assumptions;
@@ -28,6 +30,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A server whose store, or disk, temporarily rejects writes is not ready and states the reason. */
 final class ReadyIT {
+  /** A block takes longer than the server waits for its disk. */
+  private static final int SLOW_BYTES_PER_SECOND = 256;
+
   @TempDir Path temporary;
 
   private static void awaitReady(QuipuProcess server) throws Exception {
@@ -78,6 +83,25 @@ final class ReadyIT {
   }
 
   @Test
+  void acceptedDurabilityIsShown() throws Exception {
+    try (RedisServer redis = RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec");
+        QuipuProcess server =
+            serve("redis://127.0.0.1:%d?durability=process".formatted(redis.port()))) {
+      awaitReady(server);
+      String details = send(server, "/readyz?verbose");
+      assertTrue(
+          details.contains("durability: process, accepted: appendfsync=everysec\n"), details);
+      Progress.await(
+          "log",
+          () ->
+              server
+                  .said()
+                  .toString()
+                  .contains("\"labels.durability\":\"process, accepted: appendfsync=everysec\""));
+    }
+  }
+
+  @Test
   void onPostgres() throws Exception {
     try (PostgresServer store = PostgresServer.start();
         QuipuProcess server =
@@ -108,13 +132,86 @@ final class ReadyIT {
       Progress.await("a full log", () -> addMany(server).contains("disk full"));
       Progress.await("not ready", () -> send(server, "/readyz").contains("disk full"));
       assertTrue(metrics(server).contains("quipu_ready 0.0"));
-      Progress.await("log", () -> server.said().toString().contains("Writes are rejected"));
+      Progress.await("log", () -> server.said().toString().contains("Not ready"));
       QuipuProcess.Answer add = server.send("/v1/counters/likes/add", "{\"delta\":1}");
       assertEquals(507, add.status(), add.body());
       Files.delete(ballast);
       awaitReady(server);
       addOne(server);
-      Progress.await("log", () -> server.said().toString().contains("accepted again"));
+      Progress.await("log", () -> server.said().toString().contains("Ready again"));
+    }
+  }
+
+  @Test
+  void onASlowDisk() throws Exception {
+    try (LoopDisk disk = LoopDisk.make(temporary, 200).orElseGet(ReadyIT::noDisk);
+        QuipuProcess server =
+            QuipuProcess.serve(
+                temporary.resolve("out"), "--data", disk.path().resolve("data").toString())) {
+      addOne(server);
+      awaitReady(server);
+      assumeTrue(disk.throttle(SLOW_BYTES_PER_SECOND), "needs a control group of block devices");
+      CompletableFuture<QuipuProcess.Answer> waiting =
+          CompletableFuture.supplyAsync(() -> sendUnderId(server));
+      Progress.await(
+          "not ready", () -> send(server, "/readyz").contains("the disk has not answered for"));
+      assertEquals(503, server.send("/readyz", "").status());
+      assertEquals(200, server.send("/livez", "").status());
+      assertTrue(metrics(server).contains("quipu_ready 0.0"));
+      Progress.await("log", () -> server.said().toString().contains("Not ready"));
+      disk.throttle(0);
+      awaitReady(server);
+      QuipuProcess.Answer add = waiting.join();
+      boolean isUnknown = add.body().contains("\"outcome\":\"unknown\"");
+      assertTrue(add.status() == 200 || isUnknown, add.body());
+      Progress.await("log", () -> server.said().toString().contains("Ready again"));
+      assertTrue(sendUnderId(server).body().contains("\"replayed\":true"));
+      assertTrue(send(server, "/v1/counters/likes").contains("\"value\":\"2\""));
+    }
+  }
+
+  private static QuipuProcess.Answer sendUnderId(QuipuProcess server) {
+    try {
+      return server.sendLines(
+          "/v1/counters/bulk", "{\"name\":\"likes\",\"delta\":1,\"id\":\"slow\"}\n");
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** A disk whose device is gone: each operation fails with an I/O error. */
+  @Test
+  void onADiskThatDisappears() throws Exception {
+    String data = temporary.resolve("mnt/data").toString();
+    Path out = temporary.resolve("out");
+    int acknowledged = 0;
+    int unknown = 0;
+    try (LoopDisk disk = LoopDisk.make(temporary, 200).orElseGet(ReadyIT::noDisk)) {
+      try (QuipuProcess server = QuipuProcess.serve(out, "--data", data, "--on-failure", "serve")) {
+        addOne(server);
+        acknowledged++;
+        disk.cutPower();
+        QuipuProcess.Answer add = server.send("/v1/counters/likes/add", "{\"delta\":1}");
+        assertEquals(503, add.status(), add.body());
+        unknown += add.body().contains("\"outcome\":\"unknown\"") ? 1 : 0;
+        Progress.await("not ready", () -> server.send("/readyz", "").status() == 503);
+        assertTrue(metrics(server).contains("quipu_ready 0.0"));
+        Progress.await("log", () -> server.said().toString().contains("Input/output error"));
+        QuipuProcess.Answer next = server.send("/v1/counters/likes/add", "{\"delta\":1}");
+        assertEquals(503, next.status(), next.body());
+        assertTrue(next.body().contains("\"outcome\":\"not-applied\""), next.body());
+      }
+      disk.powerUp();
+      try (QuipuProcess server = QuipuProcess.serve(out, "--data", data)) {
+        String value = send(server, "/v1/counters/likes");
+        assertTrue(
+            value.contains("\"value\":\"%d\"".formatted(acknowledged))
+                || value.contains("\"value\":\"%d\"".formatted(acknowledged + unknown)),
+            value);
+        disk.cutPower();
+        var unusedAnswer = server.send("/v1/counters/likes/add", "{\"delta\":1}");
+        assertEquals(9, server.process().waitFor(), "by default it ends");
+      }
     }
   }
 

@@ -2,8 +2,11 @@ package dev.quipu.layer;
 
 import dev.quipu.QuipuException;
 import dev.quipu.store.StoreDriver.Finding;
+import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.store.Survival;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -13,9 +16,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Checks the configuration of a store, at the start and every ten seconds, and logs settings that
  * endanger writes. It rejects writes while acknowledged writes could be lost silently and the user
- * did not accept that by {@code durability=store}, and until the store could be checked. While the
- * store itself rejects writes, their errors name the setting and the remedy. Findings stay valid
- * for {@link #VALID} if the store does not respond to a later check.
+ * did not accept that by {@code durability} in the URI, and until the store could be checked. While
+ * the store itself rejects writes, their errors name the setting and the remedy. Findings stay
+ * valid for {@link #VALID} if the store does not respond to a later check.
  */
 public final class StoreWatch implements AutoCloseable {
   /** Time between two checks. */
@@ -28,7 +31,7 @@ public final class StoreWatch implements AutoCloseable {
 
   private final Store store;
   private final Periodic running;
-  private List<Finding> last = List.of();
+  private volatile List<Finding> last = List.of();
   private long answeredNanos;
   private boolean isAnswering = true;
 
@@ -62,6 +65,33 @@ public final class StoreWatch implements AutoCloseable {
    */
   public Optional<String> impediment() {
     return store.barrier().impediment().map(why -> "writes are rejected: " + why);
+  }
+
+  /**
+   * Returns what acknowledged writes survive, as of the last check: {@code fsync}, or less with the
+   * settings that the user accepted.
+   */
+  public String durability() {
+    List<Finding> found = last;
+    Survival survival = survival(found);
+    if (survival == Survival.FSYNC) {
+      return store.profile().has(Capability.DURABLE) ? survival.text() : Survival.NONE.text();
+    }
+    return "%s, accepted: %s"
+        .formatted(
+            survival.text(),
+            found.stream()
+                .filter(each -> each.effect() == Finding.Effect.LOSES_WRITES_BY_CHOICE)
+                .map(Finding::setting)
+                .collect(Collectors.joining(", ")));
+  }
+
+  private static Survival survival(List<Finding> found) {
+    return found.stream()
+        .filter(Finding::losesWrites)
+        .map(Finding::survives)
+        .min(Comparator.naturalOrder())
+        .orElse(Survival.FSYNC);
   }
 
   /** Checks once more. */
@@ -138,8 +168,8 @@ public final class StoreWatch implements AutoCloseable {
           .barrier()
           .stop(
               ("store %s can lose acknowledged writes: %s. Change the setting, or"
-                      + " accept it with durability=store in the store's URI")
-                  .formatted(name, losing));
+                      + " accept it with durability=%s in the store's URI")
+                  .formatted(name, losing, survival(found).text()));
     }
   }
 

@@ -9,6 +9,8 @@ import java.util.Optional;
 /** A small ext4 file system in a file, with simulated power cuts. Needs root and a loop device. */
 public final class LoopDisk implements AutoCloseable {
   private static final int UNMOUNTS_MAX = 1_000;
+  private static final Path THROTTLE =
+      Path.of("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device");
 
   private final Path image;
   private final Path mountPoint;
@@ -62,6 +64,25 @@ public final class LoopDisk implements AutoCloseable {
     require(trouble);
   }
 
+  /**
+   * Limits the rate of writes to the disk, for all processes; 0 for no limit. Needs the control
+   * group of block devices, version 1.
+   *
+   * @return whether that was possible; in CI that is an error
+   */
+  public boolean throttle(int bytesPerSecond) {
+    try {
+      int device = ((Number) Files.getAttribute(mountPoint, "unix:dev")).intValue();
+      Files.writeString(THROTTLE, "%d:%d %d".formatted(device >> 8, device & 0xff, bytesPerSecond));
+      return true;
+    } catch (IOException e) {
+      if ("true".equals(System.getenv("CI"))) {
+        throw new AssertionError("cannot throttle a disk in CI", e);
+      }
+      return false;
+    }
+  }
+
   /** Remounts the disk after a power cut. */
   public void powerUp() {
     String trouble = "not attempted";
@@ -81,6 +102,9 @@ public final class LoopDisk implements AutoCloseable {
 
   @Override
   public void close() {
+    if (Files.isWritable(THROTTLE)) {
+      var unusedIsThrottled = throttle(0); // it would slow down the next disk on the device
+    }
     run("umount", "-l", mountPoint.toString()); // files may stay mapped until garbage collection
   }
 

@@ -45,7 +45,13 @@ final class MemoryBudgetTest {
     Services plain = Services.of(quipu, "memory:");
     Services services =
         new Services(
-            quipu, () -> views.get(), plain.queue(), plain.display(), plain.presence(), "memory:");
+            quipu,
+            () -> views.get(),
+            plain.queue(),
+            plain.display(),
+            plain.presence(),
+            "memory:",
+            () -> "none");
     HttpOptions options =
         HttpOptions.defaults()
             .at("127.0.0.1", 0, Optional.empty(), false)

@@ -14,6 +14,7 @@ import dev.quipu.store.StoreDriver.Finding;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.store.Survival;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.sql.Connection;
@@ -97,17 +98,17 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
 
   private final Connections connections;
   private final Schema schema;
-  private final boolean mayLose;
+  private final Survival accepted;
   private final Statements statements;
   private final GroupCommit groups;
   private final Runnable onClose;
   private final StoreProfile profile;
 
   private PostgresDriver(
-      Connections connections, Schema schema, boolean mayLose, Runnable onClose) {
+      Connections connections, Schema schema, Survival accepted, Runnable onClose) {
     this.connections = connections;
     this.schema = schema;
-    this.mayLose = mayLose;
+    this.accepted = accepted;
     this.statements = new Statements(schema);
     this.onClose = onClose;
     this.profile = profile(inspect().stream().noneMatch(Finding::losesWrites));
@@ -128,7 +129,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   public static PostgresDriver of(
       DataSource source, String table, int connectionsMax, Duration timeout) {
     Connections connections = new Connections(source, "", connectionsMax, timeout, false);
-    return open(connections, table, false, () -> {});
+    return open(connections, table, Survival.FSYNC, () -> {});
   }
 
   /** Opens a driver that uses at most {@link #CONNECTIONS} connections at a time. */
@@ -137,14 +138,14 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   }
 
   static PostgresDriver open(
-      Connections connections, String table, boolean mayLose, Runnable onClose) {
+      Connections connections, String table, Survival accepted, Runnable onClose) {
     Schema schema = new Schema(table);
     try (PooledConnection borrowed = connections.borrow()) {
       schema.prepare(borrowed.connection);
     } catch (SQLException e) {
       throw Failures.ofRead(e);
     }
-    return new PostgresDriver(connections, schema, mayLose, onClose);
+    return new PostgresDriver(connections, schema, accepted, onClose);
   }
 
   static StoreProfile profile(boolean durable) {
@@ -168,7 +169,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   @Override
   public List<Finding> inspect() {
     try (PooledConnection borrowed = connections.borrow()) {
-      return schema.inspect(borrowed.connection, mayLose);
+      return schema.inspect(borrowed.connection, accepted);
     } catch (SQLException e) {
       throw Failures.ofRead(e);
     }

@@ -51,7 +51,7 @@ public final class PostgresProvider implements StoreProvider {
   @Override
   public StoreDriver open(URI uri) {
     StoreUri parsed = parse(uri);
-    parsed.mayLoseWrites(); // reports a wrong value before connecting
+    parsed.durability(); // reports a wrong value before connecting
     int timeoutMillis = (int) parsed.timeout().toMillis();
     HikariConfig config = new HikariConfig();
     String hosts =
@@ -82,7 +82,7 @@ public final class PostgresProvider implements StoreProvider {
     try {
       Connections connections =
           new Connections(pool, hosts, connectionsMax, parsed.timeout(), true);
-      return PostgresDriver.open(connections, table, parsed.mayLoseWrites(), pool::close);
+      return PostgresDriver.open(connections, table, parsed.durability(), pool::close);
     } catch (RuntimeException e) {
       pool.close();
       throw e;

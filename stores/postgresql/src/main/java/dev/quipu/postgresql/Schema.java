@@ -4,6 +4,7 @@ import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver.Finding;
+import dev.quipu.store.Survival;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -109,19 +110,21 @@ final class Schema {
   /**
    * Returns the settings that endanger writes.
    *
-   * @param mayLose whether the user accepts that acknowledged writes can be lost
+   * @param accepted the least that the user accepts that acknowledged writes survive
    */
-  List<Finding> inspect(Connection connection, boolean mayLose) throws SQLException {
+  List<Finding> inspect(Connection connection, Survival accepted) throws SQLException {
     List<Finding> found = new ArrayList<>();
     try (Statement statement = connection.createStatement()) {
       for (String each : List.of("fsync", "synchronous_commit", "full_page_writes")) {
         if (ask(statement, "SHOW " + each).equals("off")) {
-          found.add(Finding.losesWrites(mayLose, each + "=off", "set " + each + " = on"));
+          found.add(
+              Finding.losesWrites(
+                  accepted, survivesWithout(each), each + "=off", "set " + each + " = on"));
         }
       }
       if (ask(statement, persistence()).equals("t")) {
         String remedy = "ALTER TABLE " + table + " SET LOGGED";
-        found.add(Finding.losesWrites(mayLose, "table=unlogged", remedy));
+        found.add(Finding.losesWrites(accepted, Survival.NONE, "table=unlogged", remedy));
       }
       rejecting(found, statement, "SELECT pg_is_in_recovery()", "recovery=on", "use the primary");
       rejecting(
@@ -134,6 +137,11 @@ final class Schema {
       rejecting(found, statement, lacksRights(), "rights=missing", "see quipu schema for GRANTs");
     }
     return found;
+  }
+
+  /** A commit may be lost with the memory of the server, or only with that of its machine. */
+  private static Survival survivesWithout(String setting) {
+    return setting.equals("synchronous_commit") ? Survival.NONE : Survival.PROCESS;
   }
 
   /** Returns the time of the server. */
@@ -149,7 +157,7 @@ final class Schema {
       List<Finding> found, Statement statement, String sql, String setting, String remedy)
       throws SQLException {
     if (ask(statement, sql).equals("t")) {
-      found.add(new Finding(Finding.Effect.REJECTS_WRITES, setting, remedy));
+      found.add(Finding.rejectsWrites(setting, remedy));
     }
   }
 

@@ -16,6 +16,7 @@ import dev.quipu.store.StoreDriver.Finding;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.store.Survival;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import io.lettuce.core.RedisClient;
@@ -98,9 +99,9 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
   // Tokens are unique across processes, so that no version recurs.
   private final FreshTokens tokens = new FreshTokens();
 
-  private RedisDriver(RedisConnection link, String prefix, boolean mayLose, Runnable onClose) {
+  private RedisDriver(RedisConnection link, String prefix, Survival accepted, Runnable onClose) {
     this.link = link;
-    this.settings = new Settings(link, mayLose);
+    this.settings = new Settings(link, accepted);
     this.script = new Script(link);
     this.prefix = prefix;
     this.profile =
@@ -117,17 +118,18 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
    * @throws QuipuException if the server cannot be used
    */
   public static RedisDriver of(RedisClient client, String prefix, Duration timeout) {
-    return open(RedisConnection.to(client, "", timeout), prefix, false, () -> {});
+    return open(RedisConnection.to(client, "", timeout), prefix, Survival.FSYNC, () -> {});
   }
 
   /** Opens a driver on a cluster; see {@link #of(RedisClient, String, Duration)}. */
   public static RedisDriver of(RedisClusterClient client, String prefix, Duration timeout) {
-    return open(RedisConnection.to(client, "", timeout), prefix, false, () -> {});
+    return open(RedisConnection.to(client, "", timeout), prefix, Survival.FSYNC, () -> {});
   }
 
-  static RedisDriver open(RedisConnection link, String prefix, boolean mayLose, Runnable onClose) {
+  static RedisDriver open(
+      RedisConnection link, String prefix, Survival accepted, Runnable onClose) {
     try {
-      return new RedisDriver(link, prefix, mayLose, onClose);
+      return new RedisDriver(link, prefix, accepted, onClose);
     } catch (RuntimeException e) {
       link.close();
       throw e;

@@ -56,7 +56,7 @@ public final class RedisProvider implements StoreProvider {
       throw new IllegalArgumentException(
           "prefix is '%s'; it must be 1 to 64 letters, digits or _.:-".formatted(prefix));
     }
-    parsed.mayLoseWrites(); // reports a wrong value before connecting
+    parsed.durability(); // reports a wrong value before connecting
     return parsed.scheme().endsWith("-cluster")
         ? openCluster(parsed, prefix)
         : openServer(parsed, prefix);
@@ -80,7 +80,7 @@ public final class RedisProvider implements StoreProvider {
   private static StoreDriver open(
       StoreUri uri, String prefix, AbstractRedisClient client, Supplier<RedisConnection> link) {
     try {
-      return RedisDriver.open(link.get(), prefix, uri.mayLoseWrites(), () -> shutdown(client));
+      return RedisDriver.open(link.get(), prefix, uri.durability(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
       throw e;

@@ -135,10 +135,8 @@ final class Script {
     return answer.equals("ok")
         ? Optional.empty()
         : Optional.of(
-            new Finding(
-                Finding.Effect.REJECTS_WRITES,
-                "rights=missing",
-                "grant the user the commands that Quipu calls: " + answer));
+            Finding.rejectsWrites(
+                "rights=missing", "grant the user the commands that Quipu calls: " + answer));
   }
 
   private List<Object> call(

@@ -2,6 +2,7 @@ package dev.quipu.redis;
 
 import dev.quipu.QuipuException;
 import dev.quipu.store.StoreDriver.Finding;
+import dev.quipu.store.Survival;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,16 +23,16 @@ final class Settings {
           "maxmemory-policy");
 
   private final RedisConnection link;
-  private final boolean mayLose;
+  private final Survival accepted;
 
   /**
    * Creates an inspector; it reads nothing yet.
    *
-   * @param mayLose whether the user accepts that acknowledged writes can be lost
+   * @param accepted the least that the user accepts that acknowledged writes survive
    */
-  Settings(RedisConnection link, boolean mayLose) {
+  Settings(RedisConnection link, Survival accepted) {
     this.link = link;
-    this.mayLose = mayLose;
+    this.accepted = accepted;
   }
 
   /** Returns the distinct findings of all masters. */
@@ -44,7 +45,7 @@ final class Settings {
         throw e;
       }
       String remedy = "allow the user INFO and CONFIG GET";
-      return List.of(Finding.losesWrites(mayLose, "appendonly=unknown", remedy));
+      return List.of(Finding.losesWrites(accepted, Survival.NONE, "appendonly=unknown", remedy));
     }
     List<Map<String, String>> configs = configs();
     List<Finding> found = new ArrayList<>();
@@ -100,11 +101,15 @@ final class Settings {
 
   private void inspect(Map<String, String> info, Map<String, String> config, List<Finding> found) {
     String isLogged = info.getOrDefault("aof_enabled", "0").equals("1") ? "yes" : "no";
-    losing(found, "appendonly", config.getOrDefault("appendonly", isLogged), "yes");
+    losing(found, Survival.NONE, "appendonly", config.getOrDefault("appendonly", isLogged), "yes");
     if (isLogged.equals("yes")) {
-      losing(found, "appendfsync", config.getOrDefault("appendfsync", UNKNOWN), "always");
+      String sync = config.getOrDefault("appendfsync", UNKNOWN);
+      // Redis replies after it has written to the log, also if it syncs the log later.
+      Survival survives = sync.equals(UNKNOWN) ? Survival.NONE : Survival.PROCESS;
+      losing(found, survives, "appendfsync", sync, "always");
       losing(
           found,
+          Survival.PROCESS,
           "no-appendfsync-on-rewrite",
           config.getOrDefault("no-appendfsync-on-rewrite", "no"),
           "no");
@@ -113,24 +118,27 @@ final class Settings {
     if (!maxMemory.equals("0")) {
       String policy = info.getOrDefault("maxmemory_policy", UNKNOWN);
       losing(
-          found, "maxmemory-policy", config.getOrDefault("maxmemory-policy", policy), "noeviction");
+          found,
+          Survival.NONE,
+          "maxmemory-policy",
+          config.getOrDefault("maxmemory-policy", policy),
+          "noeviction");
     }
     if (info.getOrDefault("role", "master").equals("slave")) {
-      found.add(rejects("role=slave", "use the master in the store's URI"));
+      found.add(Finding.rejectsWrites("role=slave", "use the master in the store's URI"));
     }
     if (info.getOrDefault("aof_last_write_status", "ok").equals("err")) {
-      found.add(rejects("aof_last_write_status=err", "check the disk and the log of Redis"));
+      found.add(
+          Finding.rejectsWrites(
+              "aof_last_write_status=err", "check the disk and the log of Redis"));
     }
   }
 
-  private void losing(List<Finding> found, String name, String value, String safe) {
+  private void losing(
+      List<Finding> found, Survival survives, String name, String value, String safe) {
     if (!value.equals(safe)) {
       String setting = name + "=" + value;
-      found.add(Finding.losesWrites(mayLose, setting, "set " + name + " " + safe));
+      found.add(Finding.losesWrites(accepted, survives, setting, "set " + name + " " + safe));
     }
-  }
-
-  private static Finding rejects(String setting, String remedy) {
-    return new Finding(Finding.Effect.REJECTS_WRITES, setting, remedy);
   }
 }

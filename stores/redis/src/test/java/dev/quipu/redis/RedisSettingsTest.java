@@ -73,7 +73,7 @@ final class RedisSettingsTest {
   void settingsThatCanLoseWritesAreFoundAtRuntime() {
     try (RedisServer server = RedisServer.startDurable();
         StoreDriver driver = open(server, "");
-        StoreDriver accepting = open(server, "&durability=store")) {
+        StoreDriver accepting = open(server, "&durability=none")) {
       assertEquals(List.of(), settings(driver));
       set(server, "maxmemory-policy", "allkeys-lru");
       assertEquals(List.of(), settings(driver)); // without a limit nothing is evicted
@@ -183,15 +183,20 @@ final class RedisSettingsTest {
         IllegalArgumentException e =
             assertThrows(IllegalArgumentException.class, () -> new StoreWatch(store).close());
         assertTrue(String.valueOf(e.getMessage()).contains("appendonly=no"), e.getMessage());
-        assertTrue(String.valueOf(e.getMessage()).contains("durability=store"), e.getMessage());
+        assertTrue(String.valueOf(e.getMessage()).contains("durability=none"), e.getMessage());
         QuipuException write =
             assertThrows(QuipuException.class, () -> new MarkerItem(store).add(FIRST));
         assertEquals(Outcome.NOT_APPLIED, write.outcome());
         assertEquals(Optional.empty(), new MarkerItem(store).read("likes"));
       }
-      try (StoreDriver driver = open(server, "&durability=store")) {
+      try (StoreDriver driver = open(server, "&durability=process")) {
+        Store store = new Store(driver, Clock.system());
+        assertThrows(IllegalArgumentException.class, () -> new StoreWatch(store).close());
+      }
+      try (StoreDriver driver = open(server, "&durability=none")) {
         Store store = new Store(driver, Clock.system());
         StoreWatch watch = new StoreWatch(store);
+        assertEquals("none, accepted: appendonly=no", watch.durability());
         assertInstanceOf(AddResult.Applied.class, new MarkerItem(store).add(FIRST));
         watch.close();
       }

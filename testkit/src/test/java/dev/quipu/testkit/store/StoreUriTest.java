@@ -1,11 +1,11 @@
 package dev.quipu.testkit.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.store.StoreUri;
+import dev.quipu.store.Survival;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -139,13 +139,15 @@ final class StoreUriTest {
 
   @Test
   void lostWritesAreAcceptedByOneWordOnly() {
-    assertFalse(durability("").mayLoseWrites());
-    assertFalse(durability("?durability=fsync").mayLoseWrites());
-    assertTrue(durability("?durability=store").mayLoseWrites());
+    assertEquals(Survival.FSYNC, durability("").durability());
+    assertEquals(Survival.FSYNC, durability("?durability=fsync").durability());
+    assertEquals(Survival.PROCESS, durability("?durability=process").durability());
+    assertEquals(Survival.NONE, durability("?durability=none").durability());
     StoreUri wrong = durability("?durability=Store");
-    IllegalArgumentException e = assertThrows(IllegalArgumentException.class, wrong::mayLoseWrites);
+    IllegalArgumentException e = assertThrows(IllegalArgumentException.class, wrong::durability);
     assertEquals(
-        "durability in the store's URI is 'Store'; it must be fsync or store", e.getMessage());
+        "durability in the store's URI is 'Store'; use one of: none, process, fsync",
+        e.getMessage());
   }
 
   @Test

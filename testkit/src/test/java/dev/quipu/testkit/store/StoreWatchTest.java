@@ -21,6 +21,7 @@ import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreDriver.Finding;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.store.Survival;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
@@ -68,6 +69,10 @@ final class StoreWatchTest {
     }
   }
 
+  private static Finding losing(Survival accepted) {
+    return Finding.losesWrites(accepted, Survival.PROCESS, "fsync=off", "fsync=on");
+  }
+
   private void isRejected(Runnable write, String why) {
     QuipuException e = assertThrows(QuipuException.class, write::run);
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
@@ -77,7 +82,7 @@ final class StoreWatchTest {
 
   @Test
   void aStoreThatLosesWritesIsNotUsed() {
-    settings = () -> List.of(Finding.losesWrites(false, "fsync=off", "fsync=on"));
+    settings = () -> List.of(losing(Survival.FSYNC));
     IllegalArgumentException e =
         assertThrows(IllegalArgumentException.class, () -> new StoreWatch(store));
     assertTrue(String.valueOf(e.getMessage()).contains("fsync=off (fsync=on)"), e.getMessage());
@@ -121,9 +126,10 @@ final class StoreWatchTest {
 
   @Test
   void aStoreThatLosesWritesByChoiceIsUsed() {
-    settings = () -> List.of(Finding.losesWrites(true, "fsync=off", "fsync=on"));
+    settings = () -> List.of(losing(Survival.PROCESS));
     try (StoreWatch watch = new StoreWatch(store)) {
       assertEquals(Optional.empty(), watch.impediment());
+      assertEquals("process, accepted: fsync=off", watch.durability());
       store.write(WRITE);
       assertEquals(1, store.get(KEY, Consistency.STRONG).orElseThrow().number("n"));
     }
@@ -175,7 +181,7 @@ final class StoreWatchTest {
   @Test
   void aReasonThatIsOutdatedIsNotGiven() {
     try (StoreWatch watch = new StoreWatch(store)) {
-      settings = () -> List.of(Finding.losesWrites(false, "fsync=off", "fsync=on"));
+      settings = () -> List.of(losing(Survival.FSYNC));
       watch.checkAgain();
       isRejected(() -> store.write(WRITE), "fsync=off");
       settings = StoreWatchTest::silent;
@@ -200,8 +206,7 @@ final class StoreWatchTest {
 
   @Test
   void whatTheStoreRejectsIsExplained() {
-    Finding readOnly =
-        new Finding(Finding.Effect.REJECTS_WRITES, "read_only=on", "use the primary");
+    Finding readOnly = Finding.rejectsWrites("read_only=on", "use the primary");
     settings = () -> List.of(readOnly);
     try (StoreWatch watch = new StoreWatch(store)) {
       assertTrue(watch.impediment().orElseThrow().contains("read_only=on (use the primary)"));

@@ -29,11 +29,12 @@ final class EngineWatch implements AutoCloseable {
   private final Periodic running;
   private volatile @Nullable Question asked;
   private volatile @Nullable String rejection;
+  private boolean isReady = true;
 
   EngineWatch(Engine engine, Clock clock) {
     this.engine = engine;
     this.clock = clock;
-    this.running = new Periodic("quipu-engine-watch", INTERVAL, this::ask);
+    this.running = new Periodic("quipu-engine-watch", INTERVAL, this::look);
   }
 
   /** A write of nothing, which fails for the reason for which an add would fail. */
@@ -71,9 +72,23 @@ final class EngineWatch implements AutoCloseable {
         : Optional.ofNullable(rejection).map(why -> "writes are rejected: " + why);
   }
 
-  private void ask() {
-    Question question = new Question(clock.nanoTime());
-    asked = question;
+  /** In this thread nothing waits for the disk. */
+  private void look() {
+    if (asked == null) {
+      Question question = new Question(clock.nanoTime());
+      asked = question;
+      Thread.ofVirtual().name("quipu-engine-question").start(() -> ask(question));
+    }
+    Optional<String> now = impediment();
+    if (now.isPresent() && isReady) {
+      LOGGER.atWarn().addKeyValue("reason", now.get()).log("Not ready");
+    } else if (now.isEmpty() && !isReady) {
+      LOGGER.info("Ready again");
+    }
+    isReady = now.isEmpty();
+  }
+
+  private void ask(Question question) {
     String now;
     try {
       engine.run(List.of(question));
@@ -81,13 +96,8 @@ final class EngineWatch implements AutoCloseable {
     } catch (RuntimeException e) { // it has stopped
       now = e.getMessage();
     }
-    asked = null;
-    if (now == null && rejection != null) {
-      LOGGER.info("Writes are accepted again");
-    } else if (now != null && rejection == null) {
-      LOGGER.atWarn().addKeyValue("reason", now).log("Writes are rejected");
-    }
     rejection = now;
+    asked = null;
   }
 
   @Override

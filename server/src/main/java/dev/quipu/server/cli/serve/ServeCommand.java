@@ -286,7 +286,7 @@ public final class ServeCommand implements Callable<Integer> {
           budget.connections()::closeAll,
           () -> all.stream().allMatch(each -> each.impediment().apply(ANSWERS).isEmpty()));
       opened.begin.run(); // nothing can prevent the start from here on
-      Stopping.await(() -> ready(all, opened.services.storeName()), close, policy::onError);
+      Stopping.await(() -> ready(all, opened.services), close, policy::onError);
     } catch (IOException | RuntimeException e) {
       close.run();
       throw e;
@@ -329,7 +329,7 @@ public final class ServeCommand implements Callable<Integer> {
                     : new LeaseKeeper(opened.leases())::close);
           };
       return new Opened(
-          Services.of(quipu, opened.name()),
+          Services.of(quipu, opened.name()).surviving(watch::durability),
           () -> opened.guard().impediment().or(watch::impediment),
           begin,
           close);
@@ -381,8 +381,13 @@ public final class ServeCommand implements Callable<Integer> {
           .as(HitLog.class)
           .ifPresent(
               hits -> closing.addFirst(new RollUps(hits, HitLogOptions.DEFAULT.settle())::close));
+      boolean isEngine = quipu.counters().as(Engine.class).isPresent();
+      Services on = counting.services;
       Services services =
-          counting.services.counting(counter, into).showing(shown.counters()).with(presence);
+          (isEngine ? on : on.surviving(watch::durability))
+              .counting(counter, into)
+              .showing(shown.counters())
+              .with(presence);
       Runnable begin =
           () -> {
             counting.begin.run();
@@ -431,7 +436,8 @@ public final class ServeCommand implements Callable<Integer> {
           EngineOptions.defaults().withWindow(counting.window()).withDurability(durability);
       Engine engine = Engine.open(OpenedStore.directory(uri), options);
       Quipu quipu = Backends.on(engine);
-      return new Opened(Services.of(quipu, uri), Optional::empty, () -> {}, quipu::close);
+      Services services = Services.of(quipu, uri).surviving(durability::toString);
+      return new Opened(services, Optional::empty, () -> {}, quipu::close);
     }
     if (!(durability instanceof Durability.Fsync)) {
       throw new IllegalArgumentException(
@@ -471,12 +477,18 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private void ready(List<PortFlags.Open> ports, String name) {
+  private void ready(List<PortFlags.Open> ports, Services services) {
+    String name = services.storeName();
     List<String> urls = ports.stream().map(PortFlags.Open::url).toList();
     long millis = (Clock.system().nanoTime() - startedNanos.getAsLong()) / 1_000_000;
     notes.accept(
         "quipu is ready: %s, store %s, in %s ms".formatted(String.join(", ", urls), name, millis));
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
-    logger.atInfo().addKeyValue("address", urls.getFirst()).addKeyValue("store", name).log("Ready");
+    logger
+        .atInfo()
+        .addKeyValue("address", urls.getFirst())
+        .addKeyValue("store", name)
+        .addKeyValue("durability", services.durability().get())
+        .log("Ready");
   }
 }

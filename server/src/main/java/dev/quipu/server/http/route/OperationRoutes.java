@@ -2,7 +2,6 @@ package dev.quipu.server.http.route;
 
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
-import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
@@ -18,11 +17,7 @@ import java.util.function.Supplier;
 
 /** Serves health, metrics and documentation for operators and tools. */
 public record OperationRoutes(
-    Quipu quipu,
-    String storeName,
-    Metrics metrics,
-    Supplier<Optional<String>> impediment,
-    Clock clock) {
+    Services services, Metrics metrics, Supplier<Optional<String>> impediment, Clock clock) {
   private static final Map<String, String> PROBLEMS =
       Map.ofEntries(
           Map.entry(
@@ -86,7 +81,12 @@ public record OperationRoutes(
     long micros = (clock.nanoTime() - start) / 1_000;
     String text =
         exchange.parameter("verbose").isPresent()
-            ? "store %s: %s (%d us)%n".formatted(storeName, obstacle.orElse("ok"), micros)
+            ? "store %s: %s (%d us)%ndurability: %s%n"
+                .formatted(
+                    services.storeName(),
+                    obstacle.orElse("ok"),
+                    micros,
+                    services.durability().get())
             : obstacle.map(why -> "not ready: " + why + "\n").orElse("ok\n");
     return HttpReply.text(obstacle.isEmpty() ? 200 : 503, "text/plain; charset=utf-8", text);
   }
@@ -98,7 +98,7 @@ public record OperationRoutes(
       return known;
     }
     try {
-      quipu.counters().read("readyz");
+      services.quipu().counters().read("readyz");
       return Optional.empty();
     } catch (QuipuException e) {
       return Optional.of(String.valueOf(e.getMessage()));
@@ -108,7 +108,7 @@ public record OperationRoutes(
   /** GET /v1/technique: reports how the server counts. */
   HttpReply technique(Exchange exchange) {
     exchange.allowParameters(Set.of());
-    Counters counters = quipu.counters();
+    Counters counters = services.quipu().counters();
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("technique", counters.technique());
     members.put(
@@ -124,7 +124,7 @@ public record OperationRoutes(
     if (bounds.ceiling() != Long.MAX_VALUE) {
       members.put("ceiling", Long.toString(bounds.ceiling()));
     }
-    members.put("regional", quipu.isRegional());
+    members.put("regional", services.quipu().isRegional());
     return HttpReply.json(200, members);
   }
 

@@ -46,8 +46,7 @@ public final class Routes {
         new SequenceRoutes(() -> services.quipu().part(SequenceOfRecords.class));
     RevisionRoutes revisions = new RevisionRoutes(() -> services.quipu().part(RevisionLog.class));
     JobRoutes jobs = new JobRoutes(() -> services.quipu().part(RangeJobs.class));
-    OperationRoutes operation =
-        new OperationRoutes(services.quipu(), services.storeName(), metrics, impediment, clock);
+    OperationRoutes operation = new OperationRoutes(services, metrics, impediment, clock);
     all =
         List.of(
             Route.post(CounterRoutes.ADD, SMALL_BODY_BYTES_MAX, counters::add),

@@ -4,6 +4,7 @@ import dev.quipu.Quipu;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.ingest.ViewQueue;
 import dev.quipu.presence.Presence;
+import dev.quipu.store.Survival;
 import dev.quipu.view.ViewCounter;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -14,6 +15,7 @@ import java.util.function.Supplier;
  *
  * @param queue where views wait to be counted; empty to count them immediately
  * @param storeName the name of the store in responses
+ * @param durability returns what acknowledged adds survive now
  */
 public record Services(
     Quipu quipu,
@@ -21,7 +23,8 @@ public record Services(
     Optional<ViewQueue> queue,
     DisplayCounters display,
     Supplier<Presence> presence,
-    String storeName) {
+    String storeName,
+    Supplier<String> durability) {
   /** Returns all services on one store, without a cache and a queue. */
   public static Services of(Quipu quipu, String storeName) {
     Services all =
@@ -31,22 +34,28 @@ public record Services(
             Optional.empty(),
             quipu.part(DisplayCounters.class),
             () -> quipu.part(Presence.class),
-            storeName);
+            storeName,
+            Survival.FSYNC::text);
     return quipu.isRegional() ? all : all.with(quipu.part(Presence.class));
+  }
+
+  /** Returns the same services, whose adds survive something else. */
+  public Services surviving(Supplier<String> other) {
+    return new Services(quipu, views, queue, display, presence, storeName, other);
   }
 
   /** Returns the same services with other display counters. */
   public Services showing(DisplayCounters other) {
-    return new Services(quipu, views, queue, other, presence, storeName);
+    return new Services(quipu, views, queue, other, presence, storeName, durability);
   }
 
   /** Returns the same services with another presence. */
   public Services with(Presence other) {
-    return new Services(quipu, views, queue, display, () -> other, storeName);
+    return new Services(quipu, views, queue, display, () -> other, storeName, durability);
   }
 
   /** Returns the same services with another view counter, fed by a queue if there is one. */
   public Services counting(ViewCounter other, Optional<ViewQueue> from) {
-    return new Services(quipu, () -> other, from, display, presence, storeName);
+    return new Services(quipu, () -> other, from, display, presence, storeName, durability);
   }
 }
