@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.testkit.pace.Progress;
+import dev.quipu.testservers.DynamoDbServer;
 import dev.quipu.testservers.LoopDisk;
 import dev.quipu.testservers.PostgresServer;
 import dev.quipu.testservers.RedisServer;
@@ -20,6 +21,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -27,6 +29,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.http.apache5.Apache5HttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 
 /** A server whose store, or disk, temporarily rejects writes is not ready and states the reason. */
 final class ReadyIT {
@@ -116,6 +123,38 @@ final class ReadyIT {
       awaitReady(server);
       addOne(server);
     }
+  }
+
+  @Test
+  void onDynamoDbWithoutItsTable() throws Exception {
+    Optional<DynamoDbServer> started = DynamoDbServer.start();
+    assumeTrue(started.isPresent(), "no DynamoDB Local: build with -Pdynamodb-local");
+    try (DynamoDbServer store = started.get();
+        DynamoDbClient admin = admin(store);
+        QuipuProcess server =
+            serve("dynamodb://key:secret@us-east-1/ready?endpoint=" + store.endpoint())) {
+      addOne(server);
+      awaitReady(server);
+      var unusedDescription = admin.deleteTable(request -> request.tableName("ready"));
+      Progress.await(
+          "not ready", () -> send(server, "/readyz").contains("the table does not exist"));
+      assertEquals(503, server.send("/readyz", "").status());
+      assertTrue(metrics(server).contains("quipu_ready 0.0"));
+      QuipuProcess.Answer add = server.send("/v1/counters/likes/add", "{\"delta\":1}");
+      assertEquals(503, add.status(), add.body());
+      assertTrue(add.body().contains("\"outcome\":\"not-applied\""), add.body());
+      assertTrue(add.body().contains("quipu schema"), add.body());
+    }
+  }
+
+  private static DynamoDbClient admin(DynamoDbServer store) {
+    return DynamoDbClient.builder()
+        .endpointOverride(store.endpoint())
+        .region(Region.US_EAST_1)
+        .credentialsProvider(
+            StaticCredentialsProvider.create(AwsBasicCredentials.create("key", "secret")))
+        .httpClient(Apache5HttpClient.create())
+        .build();
   }
 
   @Test

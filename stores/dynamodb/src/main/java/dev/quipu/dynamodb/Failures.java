@@ -12,6 +12,7 @@ import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.dynamodb.model.CancellationReason;
 import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
+import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 import software.amazon.awssdk.services.dynamodb.model.TransactionInProgressException;
 
@@ -34,6 +35,11 @@ final class Failures {
     return switch (e) {
       case TransactionInProgressException running ->
           QuipuException.of(lost, Reason.THROTTLED, message, e);
+      case ResourceNotFoundException missing ->
+          new NotAppliedException(
+              Reason.UNAVAILABLE,
+              "DynamoDB: the table does not exist; quipu schema prints the commands that create it",
+              e);
       case DynamoDbException answer when answer.statusCode() < 500 ->
           new NotAppliedException(reason(answer), message, e);
       case DynamoDbException failed -> QuipuException.of(lost, Reason.UNAVAILABLE, message, e);
@@ -97,7 +103,7 @@ final class Failures {
       case "ItemCollectionSizeLimitExceededException" -> Reason.FULL;
       case "ValidationException" -> ofValidation(String.valueOf(answer.getMessage()));
       case "IdempotentParameterMismatchException" -> Reason.INVALID;
-      default -> Reason.UNAVAILABLE; // for example, the table is missing: the request is valid
+      default -> Reason.UNAVAILABLE; // the request is valid
     };
   }
 
