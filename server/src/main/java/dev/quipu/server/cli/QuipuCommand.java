@@ -166,10 +166,15 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     line.registerConverter(Integer.TYPE, QuipuCommand::smallNumber);
     line.registerConverter(URI.class, new UrlConverter());
     line.registerConverter(Duration.class, new DurationConverter());
-    line.setParameterExceptionHandler((failure, arguments) -> explain(failure, settings));
+    line.setParameterExceptionHandler((failure, arguments) -> {
+      boolean isJson = List.of(arguments).contains(Output.JSON);
+      return explain(failure, settings, isJson);
+    });
     line.setExecutionExceptionHandler((failure, command, parsed) -> {
       Explanation why = Explanation.of(failure);
-      Output.note(command, settings.explain(why.message()));
+      String message = settings.explain(why.message());
+      boolean isJson = command.getParseResult().hasMatchedOption(Output.JSON);
+      Output.error(command, isJson, why.exitCode(), message);
       return why.exitCode();
     });
     return line;
@@ -195,7 +200,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
   }
 
   /** Prints the error without the usage, which would hide it, unless no command is given. */
-  private static int explain(ParameterException failure, Settings settings) {
+  private static int explain(ParameterException failure, Settings settings, boolean isJson) {
     CommandLine command = failure.getCommandLine();
     boolean isRoot = command.getParent() == null;
     String message = String.valueOf(failure.getMessage());
@@ -211,7 +216,10 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
       command.usage(command.getErr());
       return ExitCode.USAGE;
     }
-    Output.note(command, "quipu: " + settings.explain(message));
+    Output.error(command, isJson, ExitCode.USAGE, settings.explain("quipu: " + message));
+    if (isJson) {
+      return ExitCode.USAGE;
+    }
     boolean isSuggested = UnmatchedArgumentException.printSuggestions(failure, command.getErr());
     if (failure instanceof UnmatchedArgumentException unmatched
         && unmatched.isUnknownOption()

@@ -1,6 +1,7 @@
 package dev.quipu.server.cli;
 
 import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.FishCompletion;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.ResultCommand;
 import dev.quipu.server.cli.output.Version;
@@ -49,12 +50,18 @@ final class ToolCommands {
   @Command(
       name = "completion",
       description = "Print a shell completion script.",
-      footer = {"", "Example:", "  source <(quipu completion bash)"})
+      footer = {
+        "",
+        "Examples:",
+        "  source <(quipu completion bash)",
+        "  quipu completion fish > ~/.config/fish/completions/quipu.fish"
+      })
   static final class CompletionCommand extends ResultCommand {
-    /** Supported shells; the script is the same for both. */
+    /** Supported shells; the script for the first two is the same. */
     enum Shell {
       bash,
-      zsh
+      zsh,
+      fish
     }
 
     @Parameters(paramLabel = "SHELL", description = "${COMPLETION-CANDIDATES}.")
@@ -62,7 +69,9 @@ final class ToolCommands {
 
     @Override
     public Integer call() {
-      String script = AutoComplete.bash("quipu", command.root().commandLine());
+      CommandLine root = command.root().commandLine();
+      String script =
+          shell == Shell.fish ? FishCompletion.of(root) : AutoComplete.bash("quipu", root);
       output.print(script, Output.members("shell", shell.name(), "script", script));
       return ExitCode.OK;
     }

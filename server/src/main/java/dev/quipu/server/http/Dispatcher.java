@@ -100,10 +100,11 @@ final class Dispatcher {
   }
 
   private static HttpReply open(HttpReply reply, HttpHeaders headers) {
+    String vary = reply.headers().get("Vary");
     return reply
         .with("Access-Control-Allow-Origin", headers.get(HttpHeaderNames.ORIGIN))
         .with("Access-Control-Expose-Headers", "Retry-After")
-        .with("Vary", "Origin");
+        .with("Vary", vary == null ? "Origin" : vary + ", Origin");
   }
 
   /**
@@ -135,7 +136,8 @@ final class Dispatcher {
       if (route.writes()) {
         exchange.requireNoPreconditions();
       }
-      return route.handler().handle(exchange);
+      HttpReply reply = route.handler().handle(exchange);
+      return route.isRead() ? Representation.of(reply, request.headers()) : reply;
     } catch (Throwable e) {
       Problem problem = failures.problem(e, route.path());
       return HttpReply.of(route.writes() ? problem.ofWrite() : problem.ofRead());

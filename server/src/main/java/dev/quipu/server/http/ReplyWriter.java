@@ -54,7 +54,7 @@ final class ReplyWriter {
       boolean keepAlive,
       String date,
       ChannelFutureListener whenWritten) {
-    boolean withBody = !request.method().equals(HttpMethod.HEAD) && reply.status() != 204;
+    boolean withBody = !request.method().equals(HttpMethod.HEAD) && mayHaveBody(reply);
     List<byte[]> parts = withBody ? reply.parts() : List.of();
     ReplyWriter writer = new ReplyWriter(context, parts, whenWritten);
     HttpResponseStatus status = HttpResponseStatus.valueOf(reply.status());
@@ -72,12 +72,16 @@ final class ReplyWriter {
     return writer;
   }
 
+  private static boolean mayHaveBody(HttpReply reply) {
+    return reply.status() != 204 && reply.status() != 304;
+  }
+
   private static void describe(
       HttpResponse response, HttpReply reply, boolean keepAlive, String date) {
     HttpHeaders headers = response.headers();
     headers.set(HttpHeaderNames.DATE, date);
     headers.set(HttpHeaderNames.CONTENT_TYPE, reply.type());
-    if (reply.status() != 204) {
+    if (mayHaveBody(reply)) {
       headers.setInt(HttpHeaderNames.CONTENT_LENGTH, reply.length());
     }
     headers.set("X-Content-Type-Options", "nosniff");

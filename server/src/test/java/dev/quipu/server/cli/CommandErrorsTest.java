@@ -2,17 +2,20 @@ package dev.quipu.server.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Quipu;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.route.Services;
+import dev.quipu.testservers.Tool;
 import dev.quipu.time.Clock;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -21,6 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The message and the exit code of a command that fails state what to do. */
 final class CommandErrorsTest {
@@ -107,7 +112,7 @@ final class CommandErrorsTest {
     "serve --store memory: --technique marker-item --markers x, 'counter, partition or table:NAME'",
     "import file --format x, combined-log or ndjson",
     "commands x, 'http, redis or memcached'",
-    "completion fish, '[bash, zsh]'",
+    "completion tcsh, '[bash, zsh, fish]'",
   })
   void anUnknownValueIsAnsweredByThePossibleOnes(String command, String values) {
     assertContains(values, errorOf(ExitCode.USAGE, command.split(" ", -1)));
@@ -136,5 +141,52 @@ final class CommandErrorsTest {
     assertEquals(
         "quipu: gave up after 1 attempt: no server at %s; start one: quipu serve\n".formatted(url),
         errorOf(ExitCode.UNREACHABLE, "add", "a", "1", "--server", url));
+  }
+
+  @Test
+  void anErrorIsJsonIfTheResultIs() {
+    String usage = errorOf(ExitCode.USAGE, "add", "a", "x", "--json");
+    assertContains("{\"error\":{\"exit\":2,\"type\":\"usage\",\"message\":\"Invalid value", usage);
+    String url = "http://127.0.0.1:1";
+    JsonNode error =
+        JsonMapper.shared()
+            .readTree(errorOf(ExitCode.UNREACHABLE, "get", "a", "--json", "--server", url))
+            .path("error");
+    assertEquals(6, error.path("exit").asInt());
+    assertEquals("unreachable", error.path("type").asString());
+    assertEquals(
+        "no server at %s; start one: quipu serve".formatted(url), error.path("message").asString());
+  }
+
+  @Test
+  void fishCompletesCommandsOptionsAndValues() throws Exception {
+    Optional<String> fish = Tool.find("fish");
+    assumeTrue(fish.isPresent(), "no fish on this machine: ./dev deps installs it");
+    StringWriter script = new StringWriter();
+    CommandLine line = QuipuCommand.commandLine("completion", "fish");
+    line.setOut(new PrintWriter(script));
+    assertEquals(ExitCode.OK, line.execute("completion", "fish"));
+    Path file = Files.writeString(temporary.resolve("quipu.fish"), script.toString());
+    assertContains("serve\tStart the server", complete(fish.get(), file, "quipu se"));
+    assertContains("--durability\t", complete(fish.get(), file, "quipu serve --du"));
+    assertContains("json", complete(fish.get(), file, "quipu serve --log "));
+    assertContains("insert", complete(fish.get(), file, "quipu hits in"));
+    assertEquals("", complete(fish.get(), file, "quipu get --durab"));
+  }
+
+  private static String complete(String fish, Path script, String typed) throws Exception {
+    Process process =
+        new ProcessBuilder(
+                fish,
+                "--no-config",
+                "-c",
+                "source $argv[1]; complete -C $argv[2]",
+                script.toString(),
+                typed)
+            .redirectErrorStream(true)
+            .start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(0, process.waitFor(), output);
+    return output;
   }
 }

@@ -379,7 +379,7 @@ final class CommandsTest {
     assertEquals(0, run(List.of(), "--help").code);
     assertEquals(0, run(List.of(), "techniques").code);
     assertEquals(2, run(List.of(), "techniques", "--json", "--markdown").code);
-    assertEquals(2, run(List.of(), "completion", "fish").code);
+    assertEquals(2, run(List.of(), "completion", "tcsh").code);
     assertEquals(2, run(List.of(), "serve", "--log", "xml").code);
     for (String server : List.of("localhost:7080", "127.0.0.1:42080", "[::1]:7080", "host")) {
       CommandResult bare = run(List.of("--server", server), "get", "a");

@@ -15,4 +15,20 @@ public final class ExitCode {
   public static final int DENIED = 10;
 
   private ExitCode() {}
+
+  /** Returns the name of a code, in errors with --json. */
+  static String type(int code) {
+    return switch (code) {
+      case USAGE -> "usage";
+      case REJECTED -> "rejected";
+      case DAMAGED -> "damaged";
+      case UNKNOWN -> "outcome-unknown";
+      case UNREACHABLE -> "unreachable";
+      case SKIPPED -> "skipped";
+      case DRIFT -> "drift";
+      case FAILURE -> "failure";
+      case DENIED -> "denied";
+      default -> "failed";
+    };
+  }
 }

@@ -13,13 +13,16 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Prints the output of a command: data to standard output, notes to standard error. */
 public final class Output {
+  /** The option for JSON. */
+  public static final String JSON = "--json";
+
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   @Spec(Spec.Target.MIXEE)
   @SuppressWarnings("NullAway.Init") // picocli sets it
   private CommandSpec command;
 
-  @Option(names = "--json", description = "Print JSON.")
+  @Option(names = JSON, description = "Print JSON, also if the command fails.")
   private boolean json;
 
   /** Returns two members in this order, which {@code Map.of} would not keep. */
@@ -83,6 +86,20 @@ public final class Output {
     PrintWriter err = line.getErr();
     err.println(text);
     err.flush();
+  }
+
+  /**
+   * Prints the error that ends a command to standard error: the message, or with --json an object
+   * with the exit code, its meaning and the message.
+   */
+  public static void error(CommandLine line, boolean isJson, int exitCode, String message) {
+    if (!isJson) {
+      note(line, message);
+      return;
+    }
+    Map<String, Object> error = members("exit", exitCode, "type", ExitCode.type(exitCode));
+    error.put("message", message.replaceFirst("^quipu: ", ""));
+    note(line, MAPPER.writeValueAsString(Map.of("error", error)));
   }
 
   private CommandLine line() {

@@ -52,6 +52,11 @@ public record Route(
     return new Route(HttpMethod.DELETE, path, 0, true, false, false, handler);
   }
 
+  /** Returns whether it returns a representation of what its path names. */
+  public boolean isRead() {
+    return method.equals(HttpMethod.GET);
+  }
+
   /** Returns the same route, open to pages of the allowed origins. */
   Route andForPages() {
     return new Route(method, path, bodyBytesMax, writes, open, true, handler);
