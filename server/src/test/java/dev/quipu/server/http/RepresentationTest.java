@@ -57,13 +57,17 @@ final class RepresentationTest {
     return client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
   }
 
+  private void addOne() {
+    assertTrue(quipu.counter("likes").add(1).isApplied());
+  }
+
   private static String header(HttpResponse<?> response, String name) {
     return response.headers().firstValue(name).orElse("");
   }
 
   @Test
   void anUnchangedCounterIsNotSentAgain() throws Exception {
-    quipu.counter("likes").add(1).orElseThrow();
+    addOne();
     HttpResponse<byte[]> first = send("GET", "/v1/counters/likes");
     String tag = header(first, "ETag");
     assertTrue(tag.matches("\"[0-9a-f]{32}\""), tag);
@@ -75,7 +79,7 @@ final class RepresentationTest {
       assertEquals(tag, header(same, "ETag"));
     }
     assertEquals(200, send("GET", "/v1/counters/likes", "If-None-Match", "\"x\"").statusCode());
-    quipu.counter("likes").add(1).orElseThrow();
+    addOne();
     HttpResponse<byte[]> changed = send("GET", "/v1/counters/likes", "If-None-Match", tag);
     assertEquals(200, changed.statusCode());
     assertNotEquals(tag, header(changed, "ETag"));
@@ -117,7 +121,7 @@ final class RepresentationTest {
 
   @Test
   void aSmallReplyIsNotCompressed() throws Exception {
-    quipu.counter("likes").add(1).orElseThrow();
+    addOne();
     HttpResponse<byte[]> small = send("GET", "/v1/counters/likes", "Accept-Encoding", "gzip");
     assertEquals("", header(small, "Content-Encoding"));
   }
