@@ -3,6 +3,7 @@ package dev.quipu.client;
 import dev.quipu.Quipu;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,6 +50,15 @@ public record ClientOptions(
       throw new IllegalArgumentException(
           "the token must be visible ASCII characters, without blanks; set it by " + tokenSetting);
     }
+  }
+
+  /**
+   * Returns TLS that trusts the certificates of a file in PEM, and no others.
+   *
+   * @throws IllegalArgumentException if the file cannot be read, or has no certificate
+   */
+  public static SSLContext trusting(Path pem) {
+    return Certificates.trusting(pem);
   }
 
   /** Returns the options of a builder. */

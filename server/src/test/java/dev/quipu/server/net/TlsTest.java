@@ -9,6 +9,7 @@ import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.cli.QuipuCommand;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.route.Services;
@@ -22,6 +23,8 @@ import dev.quipu.time.Clock;
 import io.netty.handler.ssl.SslContext;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -37,6 +40,7 @@ import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /** TLS on all ports with the same certificate. */
 final class TlsTest {
@@ -111,6 +115,35 @@ final class TlsTest {
       assertEquals(
           "HD\r\n4\r\n", ask(server.address().getPort(), "ma a N0 J3\r\nincr a 1\r\nquit\r\n"));
     }
+  }
+
+  /** A failed handshake sends no request, so the add is certainly not applied. */
+  @Test
+  void aCommandCountsOnlyOnAServerThatItTrusts() throws Exception {
+    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+    try (Quipu quipu = Backends.on(open());
+        HttpServer server =
+            HttpServer.start(
+                options, tls, Services.of(quipu, "engine"), HostProcess.alone(), Clock.system())) {
+      String url = "https://localhost:" + server.address().getPort();
+      String certificate = directory.resolve("certificate.pem").toString();
+      StringWriter err = new StringWriter();
+      assertEquals(10, run(err, "add", "a", "1", "--server", url), err::toString);
+      assertTrue(err.toString().contains("certificate"), err::toString);
+      assertTrue(!err.toString().contains("outcome unknown"), err::toString);
+      assertEquals(0, run(err, "add", "a", "1", "--server", url, "--ca", certificate));
+      assertEquals(1, quipu.counters().read("a").orElseThrow().value());
+      String key = directory.resolve("key.pem").toString();
+      assertEquals(2, run(err, "add", "a", "1", "--server", url, "--ca", key));
+    }
+  }
+
+  private static int run(StringWriter err, String... arguments) {
+    err.getBuffer().setLength(0);
+    CommandLine line = QuipuCommand.commandLine(arguments);
+    line.setErr(new PrintWriter(err));
+    line.setOut(new PrintWriter(new StringWriter()));
+    return line.execute(arguments);
   }
 
   @Test

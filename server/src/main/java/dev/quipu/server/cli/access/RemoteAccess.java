@@ -19,6 +19,7 @@ import dev.quipu.view.ViewAggregates.Aggregate;
 import dev.quipu.view.ViewEvent;
 import dev.quipu.view.ViewPage;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -42,14 +43,24 @@ public final class RemoteAccess implements Access {
 
   /** Accesses a server, or several as in {@code http://a:7080,b:7080}. */
   public RemoteAccess(URI server, Optional<String> token) {
-    this(server, token, DEADLINE);
+    this(server, token, Optional.empty(), DEADLINE);
   }
 
-  RemoteAccess(URI server, Optional<String> token, Duration timeout) {
+  /** Accesses a server whose certificate, or its authority, is in a file. */
+  RemoteAccess(URI server, Optional<String> token, Optional<Path> trusted) {
+    this(server, token, trusted, DEADLINE);
+  }
+
+  RemoteAccess(URI server, Optional<String> token, Optional<Path> trusted, Duration timeout) {
     calls =
         new ServerCalls(
             new ClientOptions(
-                List.of(server), token, TOKEN_SETTING, timeout, Optional.empty(), false));
+                List.of(server),
+                token,
+                TOKEN_SETTING,
+                timeout,
+                trusted.map(ClientOptions::trusting),
+                false));
     counters = new RemoteCounters(calls);
   }
 

@@ -48,6 +48,12 @@ public final class Target {
       description = "Send the bearer token in this file (or env QUIPU_TOKEN).")
   private @Nullable Path tokenFile;
 
+  @Option(
+      names = "--ca",
+      paramLabel = "FILE",
+      description = "Trust the certificates in this file, in PEM, and no others.")
+  private @Nullable Path ca;
+
   /** Opens the target of a command that writes; creates a missing directory. */
   public Access open() {
     return open(ViewIdentity.EVENT);
@@ -57,7 +63,7 @@ public final class Target {
     Path directory = directory();
     return directory != null
         ? new LocalAccess(Environment.of(command).open(directory), identity, () -> {})
-        : new RemoteAccess(checked(server), token(tokenFile));
+        : new RemoteAccess(checked(server), token(tokenFile), Optional.ofNullable(ca));
   }
 
   /** Opens the target of a command that reads; does not create a directory. */

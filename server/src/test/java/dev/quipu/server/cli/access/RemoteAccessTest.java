@@ -85,7 +85,7 @@ final class RemoteAccessTest {
 
   /** Repeats a request that may have been applied, but not for long. */
   private static RemoteAccess remote(URI server) {
-    return new RemoteAccess(server, Optional.empty(), Duration.ofSeconds(2));
+    return new RemoteAccess(server, Optional.empty(), Optional.empty(), Duration.ofSeconds(2));
   }
 
   private static QuipuException failure(String answer, boolean write) throws IOException {
