@@ -270,6 +270,31 @@ final class RecordIT {
   }
 
   @Test
+  void commandsCountOnAServerOfARegion() throws Exception {
+    try (RedisServer eu = RedisServer.startDurable();
+        RedisServer us = RedisServer.startDurable();
+        QuipuProcess server = region("eu", "\"eu\",\"us\"", List.of(eu.port(), us.port()))) {
+      String url = server.uri().toString();
+      assertEquals(0, command("add", "likes", "1", "--server", url));
+      assertEquals(0, command("add", "likes", "2", "--id", "eu/x", "--server", url));
+      assertEquals(0, command("add", "likes", "2", "--id", "eu/x", "--server", url), "replayed");
+      assertEquals(0, command("add", "likes", "1", "--server", url));
+      assertEquals(0, command("get", "likes", "--server", url));
+      assertEquals(0, command("outcome", "likes", "eu/x", "--server", url));
+      assertEquals(0, command("list", "--server", url));
+      assertEquals(3, command("add", "likes", "400", "--server", url));
+      assertEquals(
+          "added 1,added 2,added 2 (replayed),added 1,4,applied 2,4\tlikes,rejected (ceiling): likes"
+              + " is 4",
+          String.join(",", Files.readAllLines(temporary.resolve("printed"))));
+    }
+  }
+
+  private int command(String... words) throws Exception {
+    return QuipuProcess.run(temporary.resolve("printed"), words).waitFor();
+  }
+
+  @Test
   void aRegionWithOtherInitialRegionsDoesNotStart() throws Exception {
     try (RedisServer eu = RedisServer.startDurable();
         RedisServer us = RedisServer.startDurable();
