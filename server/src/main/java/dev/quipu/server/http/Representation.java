@@ -30,17 +30,20 @@ final class Representation {
 
   /** Returns the reply to send for the reply of a read. */
   static HttpReply of(HttpReply reply, HttpHeaders request) {
-    if (reply.status() != 200 || reply.headers().containsKey(CACHE_CONTROL)) {
-      return reply; // a route that forbids caches, since it counts
+    if (reply.status() != 200) {
+      return reply;
+    }
+    boolean isGzip = reply.length() >= GZIP_BYTES_MIN && acceptsGzip(request);
+    if (reply.headers().containsKey(CACHE_CONTROL)) { // of a state, or of a read that counts
+      return isGzip ? compressed(reply) : reply;
     }
     String digest = digest(reply.parts());
-    boolean isGzip = reply.length() >= GZIP_BYTES_MIN && acceptsGzip(request);
     String tag = isGzip ? "\"%s-gzip\"".formatted(digest) : "\"%s\"".formatted(digest);
     HttpReply chosen = reply;
     if (hasAlready(request, digest)) {
       chosen = notModified(reply);
     } else if (isGzip) {
-      chosen = compressed(reply).with("Content-Encoding", GZIP);
+      chosen = compressed(reply);
     }
     return chosen
         .with("ETag", tag)
@@ -62,7 +65,9 @@ final class Representation {
       throw new UncheckedIOException(e); // never: it is memory
     }
     return new HttpReply(
-        reply.status(), reply.type(), List.of(bytes.toByteArray()), reply.headers(), false);
+            reply.status(), reply.type(), List.of(bytes.toByteArray()), reply.headers(), false)
+        .with("Content-Encoding", GZIP)
+        .with("Vary", "Accept-Encoding");
   }
 
   /** Either form of the content counts: a client that has one has the content. */

@@ -119,6 +119,20 @@ final class RepresentationTest {
     assertEquals(304, again.statusCode());
   }
 
+  /** Health and metrics are what they are now; metrics are long, and scrapers accept gzip. */
+  @Test
+  void aStateIsAlwaysSent() throws Exception {
+    for (String path : new String[] {"/livez", "/readyz", "/metrics"}) {
+      HttpResponse<byte[]> response =
+          send("GET", path, "If-None-Match", "*", "Accept-Encoding", "gzip");
+      assertEquals(200, response.statusCode(), path);
+      assertEquals("", header(response, "ETag"), path);
+      assertEquals("no-store", header(response, "Cache-Control"), path);
+      String coding = path.equals("/metrics") ? "gzip" : "";
+      assertEquals(coding, header(response, "Content-Encoding"), path);
+    }
+  }
+
   @Test
   void aSmallReplyIsNotCompressed() throws Exception {
     addOne();

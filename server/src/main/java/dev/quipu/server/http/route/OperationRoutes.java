@@ -70,7 +70,7 @@ public record OperationRoutes(
 
   /** GET /livez: reports that the process responds. */
   HttpReply live(Exchange exchange) {
-    return HttpReply.text(200, "text/plain; charset=utf-8", "ok\n");
+    return state(200, "text/plain; charset=utf-8", "ok\n");
   }
 
   /** GET /readyz: reports whether the store and all event loops respond. */
@@ -88,7 +88,7 @@ public record OperationRoutes(
                     micros,
                     services.durability().get())
             : obstacle.map(why -> "not ready: " + why + "\n").orElse("ok\n");
-    return HttpReply.text(obstacle.isEmpty() ? 200 : 503, "text/plain; charset=utf-8", text);
+    return state(obstacle.isEmpty() ? 200 : 503, "text/plain; charset=utf-8", text);
   }
 
   /** Returns why the server is not ready. */
@@ -132,7 +132,12 @@ public record OperationRoutes(
   HttpReply metrics(Exchange exchange) {
     exchange.reserve(METRICS_BYTES);
     String text = metrics.text(obstacle().isEmpty());
-    return HttpReply.text(200, "text/plain; version=0.0.4; charset=utf-8", text);
+    return state(200, "text/plain; version=0.0.4; charset=utf-8", text);
+  }
+
+  /** Returns a reply that is never taken from a cache, nor compared with one. */
+  private static HttpReply state(int status, String type, String text) {
+    return HttpReply.text(status, type, text).with("Cache-Control", "no-store");
   }
 
   /** GET /openapi.json */
