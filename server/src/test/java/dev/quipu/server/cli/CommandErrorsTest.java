@@ -81,7 +81,7 @@ final class CommandErrorsTest {
     assertEquals(
         """
         quipu: Unknown option: '--nope'
-        Options: --config, --data, --help, --json, --server, --token-file, --version
+        Options: --ca, --config, --data, --help, --json, --server, --token-file, --version
         Try: quipu get --help
         """,
         errorOf(ExitCode.USAGE, "get", "a", "--nope"));

@@ -37,6 +37,10 @@ final class MemoryBudgetTest {
   private final AtomicReference<Throwable> reported = new AtomicReference<>();
   private MemoryBudget budget;
   private HttpServer server;
+  private static final String ADD =
+      "POST /v1/counters/b/add HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+          + "Content-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"delta\":1}";
+
   private Client client;
   private Supplier<ViewCounter> views = () -> quipu.part(ViewCounter.class);
 
@@ -169,7 +173,8 @@ final class MemoryBudgetTest {
       String begun = i % 2 == 0 ? head : body;
       half.getLast().getOutputStream().write(begun.getBytes(StandardCharsets.US_ASCII));
       assertTrue(budget.usedBytes() <= budget.limitBytes());
-      assertEquals(200, client.add("b", "{\"delta\":1}").status());
+      // On a connection of its own: the server closes one that it kept for a second.
+      assertTrue(client.raw(ADD).startsWith("HTTP/1.1 200 "));
     }
     // Bytes that trickle in do not extend the deadline.
     for (Socket each : half) {
