@@ -59,6 +59,23 @@ public final class BackupFiles {
   /** The result of a restoration. */
   public record Restored(long position, long commands, Instant time) {}
 
+  /**
+   * A file of a backup, by its name in the directory; only its first {@code bytes} belong to it.
+   */
+  public record Stored(String name, long bytes) {}
+
+  /** Returns all files of a backup, without the manifest. */
+  public static List<Stored> files(Path backup) throws IOException {
+    return filesIn(backup.resolve(Manifest.FILE));
+  }
+
+  /** Returns the files that a copy of a manifest names. */
+  public static List<Stored> filesIn(Path manifest) throws IOException {
+    return Manifest.readFile(new FileDisk(), manifest).files().stream()
+        .map(each -> new Stored(each.name(), each.bytes()))
+        .toList();
+  }
+
   /** Returns whether a directory is a backup. */
   public static boolean isBackup(Path directory) {
     return isBackup(new FileDisk(), directory);

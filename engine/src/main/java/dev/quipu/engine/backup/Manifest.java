@@ -268,7 +268,10 @@ record Manifest(
    * @throws DamageException if it is missing or damaged
    */
   static Manifest read(Disk disk, Path backup) throws IOException {
-    Path path = backup.resolve(FILE);
+    return readFile(disk, backup.resolve(FILE));
+  }
+
+  static Manifest readFile(Disk disk, Path path) throws IOException {
     if (!disk.exists(path)) {
       throw new DamageException(Damage.BACKUP, path, 0, "the file is missing");
     }
@@ -283,7 +286,7 @@ record Manifest(
       throw new NotAppliedException(
           Reason.INVALID,
           "the backup %s has the format '%s', and this version reads '%s': use the version that wrote it"
-              .formatted(backup, head, HEAD));
+              .formatted(path, head, HEAD));
     }
     try {
       return parse(text.substring(head.length() + 1, end));

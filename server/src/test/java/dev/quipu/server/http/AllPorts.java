@@ -36,7 +36,7 @@ record AllPorts(
     Engine engine = Engine.open(data, EngineOptions.defaults().withLog(1 << 20, 4 << 20));
     Quipu quipu = Backends.on(engine);
     ContinuousBackup backup =
-        new ContinuousBackup(engine, data, directory.resolve("backup"), Clock.system());
+        new ContinuousBackup(engine, data, directory.resolve("backup").toString(), Clock.system());
     MemoryBudget budget = new MemoryBudget(64 << 20);
     PortOptions redis = PortOptions.at(0).withMemory(budget);
     PortOptions memcached = PortOptions.at(0).withMemory(budget);

@@ -1,7 +1,7 @@
 package dev.quipu.server.cli.serve;
 
 import dev.quipu.engine.Engine;
-import dev.quipu.engine.backup.Backup;
+import dev.quipu.server.archive.BackupTarget;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Periodic;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -24,8 +24,7 @@ public final class ContinuousBackup implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMillis(500);
 
   private final Engine engine;
-  private final Backup backup;
-  private final Path target;
+  private final BackupTarget target;
   private final Clock clock;
   private final Periodic running;
   private final AtomicLong failures = new AtomicLong();
@@ -38,15 +37,14 @@ public final class ContinuousBackup implements AutoCloseable {
    *
    * @throws IOException if the first run fails
    */
-  public ContinuousBackup(Engine engine, Path data, Path target, Clock clock) throws IOException {
+  public ContinuousBackup(Engine engine, Path data, String to, Clock clock) throws IOException {
     this.engine = engine;
-    this.target = target;
+    this.target = BackupTarget.open(data, to);
     this.clock = clock;
-    this.backup = Backup.open(data, target);
     try {
       run();
     } catch (IOException | RuntimeException e) {
-      backup.close();
+      target.close();
       throw e;
     }
     this.running = new Periodic("quipu-backup", INTERVAL, this::runIfNew);
@@ -54,7 +52,7 @@ public final class ContinuousBackup implements AutoCloseable {
 
   private void run() throws IOException {
     long start = clock.nanoTime();
-    position = backup.run().position();
+    position = target.run().position();
     upToNanos = start;
     engine.keepLogAfter(position);
   }
@@ -107,7 +105,7 @@ public final class ContinuousBackup implements AutoCloseable {
     running.close();
     runIfNew();
     try {
-      backup.close();
+      target.close();
     } catch (IOException e) {
       LOGGER.atWarn().addKeyValue("target", target).setCause(e).log("Backup cannot be released");
     }

@@ -160,11 +160,11 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Option(
       names = "--backup-to",
-      paramLabel = "DIR",
+      paramLabel = "DIR|URI",
       description =
-          "Back up the data directory of the engine to this directory, twice a second. See quipu"
-              + " restore.")
-  private @Nullable Path backupTo;
+          "Back up the data directory of the engine to this directory, or to a bucket:"
+              + " s3://BUCKET/PREFIX, twice a second. See quipu restore.")
+  private @Nullable String backupTo;
 
   @Option(
       names = "--token-file",

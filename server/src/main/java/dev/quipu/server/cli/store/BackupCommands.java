@@ -4,6 +4,7 @@ import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
 import dev.quipu.engine.backup.Backup;
 import dev.quipu.engine.backup.BackupFiles;
+import dev.quipu.server.archive.BackupTarget;
 import dev.quipu.server.cli.input.Times;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
@@ -32,6 +33,7 @@ public final class BackupCommands {
         "",
         "Examples:",
         "  quipu backup --data quipu-data --to /mnt/backup",
+        "  quipu backup --data quipu-data --to s3://backups/shop?region=eu-west-1",
         "  quipu check --data /mnt/backup"
       })
   public static final class BackupCommand extends ResultCommand {
@@ -44,15 +46,17 @@ public final class BackupCommands {
 
     @Option(
         names = "--to",
-        paramLabel = "DIR",
+        paramLabel = "DIR|URI",
         required = true,
-        description = "The backup of this data directory, or a new or empty directory.")
-    private Path target = Path.of("");
+        description =
+            "The backup of this data directory, or a new or empty directory, or a bucket:"
+                + " s3://BUCKET/PREFIX?region=REGION&endpoint=URL.")
+    private String target = "";
 
     @Override
     public Integer call() {
       Backup.Status status;
-      try (Backup backup = Backup.open(data, target)) {
+      try (BackupTarget backup = BackupTarget.open(data, target)) {
         status = backup.run();
       } catch (IOException e) {
         throw new NotAppliedException(
@@ -79,10 +83,10 @@ public final class BackupCommands {
   public static final class RestoreCommand extends ResultCommand {
     @Option(
         names = "--from",
-        paramLabel = "DIR",
+        paramLabel = "DIR|URI",
         required = true,
-        description = "The backup; 'quipu backup' may be continuing it.")
-    private Path backup = Path.of("");
+        description = "The backup, or its bucket; 'quipu backup' may be continuing it.")
+    private String backup = "";
 
     @Option(
         names = "--at",
@@ -99,18 +103,25 @@ public final class BackupCommands {
 
     @Override
     public Integer call() {
-      BackupFiles.Restored restored = restore(at);
-      print(output, "restored", data, restored.position(), restored.commands(), restored.time());
+      BackupFiles.Restored restored =
+          BackupTarget.withFiles(backup, data, files -> restore(files, at));
+      print(
+          output,
+          "restored",
+          data.toString(),
+          restored.position(),
+          restored.commands(),
+          restored.time());
       return ExitCode.OK;
     }
 
-    private BackupFiles.Restored restore(@Nullable String at) {
+    private BackupFiles.Restored restore(Path files, @Nullable String at) {
       if (at == null) {
-        return BackupFiles.restore(backup, data);
+        return BackupFiles.restore(files, data);
       }
       return at.matches("[0-9]{1,18}")
-          ? BackupFiles.restore(backup, Long.parseLong(at), data)
-          : BackupFiles.restore(backup, time(at), data);
+          ? BackupFiles.restore(files, Long.parseLong(at), data)
+          : BackupFiles.restore(files, time(at), data);
     }
 
     private static Instant time(String at) {
@@ -126,9 +137,9 @@ public final class BackupCommands {
   }
 
   private static void print(
-      Output output, String done, Path directory, long position, long commands, Instant time) {
+      Output output, String done, String directory, long position, long commands, Instant time) {
     Map<String, Object> members = new LinkedHashMap<>();
-    members.put("directory", directory.toString());
+    members.put("directory", directory);
     members.put("position", position);
     members.put("commands", commands);
     members.put("time", time.toString());

@@ -3,6 +3,7 @@ package dev.quipu.server.cli.store;
 import dev.quipu.Guarantee;
 import dev.quipu.engine.Inspection;
 import dev.quipu.engine.backup.BackupFiles;
+import dev.quipu.server.archive.BackupTarget;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.StoredViewsCommand;
 import dev.quipu.server.cli.input.Times;
@@ -129,22 +130,30 @@ public final class DataCommands {
   public static final class CheckCommand extends ResultCommand {
     @Option(
         names = "--data",
-        paramLabel = "DIR",
+        paramLabel = "DIR|URI",
         required = true,
-        description = "The directory, or the backup.")
-    private Path data = Path.of("");
+        description = "The directory, or the backup, or its bucket: s3://BUCKET/PREFIX.")
+    private String data = "";
 
     @Override
     public Integer call() {
-      Inspection.Report report = Inspection.check(data);
+      Inspection.Report report = BackupTarget.withFiles(data, Path.of("check"), this::check);
       int code = print(output, report);
       if (!report.sound()) {
         output.note(
-            BackupFiles.isBackup(data)
+            BackupTarget.isBucket(data) || BackupFiles.isBackup(Path.of(data))
                 ? "the backup cannot be continued; back up to a new directory"
                 : "'quipu salvage --data %s' recovers the data before the damage".formatted(data));
       }
       return code;
+    }
+
+    /** Names the backup as the user does, also if it was copied from a bucket for the check. */
+    private Inspection.Report check(Path files) {
+      Inspection.Report report = Inspection.check(files);
+      return new Inspection.Report(
+          report.sound(),
+          report.lines().stream().map(line -> line.replace(files.toString(), data)).toList());
     }
   }
 
