@@ -50,7 +50,7 @@ public sealed interface Durability {
 
     @Override
     public String toString() {
-      return "interval=" + every;
+      return "interval=" + Limits.text(every);
     }
   }
 }

@@ -26,6 +26,6 @@ final class DurabilityTest {
   void eachIsShownByItsName() {
     assertEquals("fsync", Durability.FSYNC.toString());
     assertEquals("none", Durability.NONE.toString());
-    assertEquals("interval=PT2S", new Durability.Interval(Duration.ofSeconds(2)).toString());
+    assertEquals("interval=2s", new Durability.Interval(Duration.ofSeconds(2)).toString());
   }
 }

@@ -53,7 +53,7 @@ final class AggregatesCommand extends StoredViewsCommand {
               ? access.aggregate(String.valueOf(page))
               : access.aggregate(host, Optional.ofNullable(day));
       if (found.isEmpty()) {
-        output.note("no views were aggregated for " + (host == null ? page : host));
+        output.failed("no views were aggregated for " + (host == null ? page : host));
         return ExitCode.FAILED;
       }
       Aggregate numbers = found.get();

@@ -190,7 +190,7 @@ final class CounterCommands {
 
     private boolean print(String name, Optional<Reading> reading) {
       if (reading.isEmpty()) {
-        output.note("no such counter: " + name);
+        output.failed("no such counter: " + name);
         return false;
       }
       Reading found = reading.get();

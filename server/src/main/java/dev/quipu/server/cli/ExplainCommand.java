@@ -60,7 +60,7 @@ final class ExplainCommand extends ResultCommand {
       }
       HitLog.Stored hits = new HitLog(on).stored(counter);
       if (hits.end().isEmpty() && hits.stored() == 0) {
-        output.note("counter %s has neither versions nor hits".formatted(counter));
+        output.failed("counter %s has neither versions nor hits".formatted(counter));
         return ExitCode.FAILED;
       }
       int code = hits(hits);

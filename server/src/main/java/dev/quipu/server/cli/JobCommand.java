@@ -84,7 +84,7 @@ final class JobCommand extends AccessCommand {
       }
       Optional<Progress> before = jobs.progress(name);
       if (before.isEmpty()) {
-        output.note("no such job: " + name + "; create it with --last");
+        output.failed("no such job: " + name + "; create it with --last");
         return ExitCode.FAILED;
       }
       boolean isDone = program.isEmpty() || work(jobs);

@@ -112,7 +112,7 @@ final class RevisionCommands {
         }
         Optional<Revision> found = access.sequences().current(series, entity);
         if (found.isEmpty()) {
-          output.note("no such entity: " + entity);
+          output.failed("no such entity: " + entity);
           return ExitCode.FAILED;
         }
         Map<String, Object> members = new LinkedHashMap<>();

@@ -147,6 +147,12 @@ final class CommandErrorsTest {
   void anErrorIsJsonIfTheResultIs() {
     String usage = errorOf(ExitCode.USAGE, "add", "a", "x", "--json");
     assertContains("{\"error\":{\"exit\":2,\"type\":\"usage\",\"message\":\"Invalid value", usage);
+    Path data = temporary.resolve("data");
+    assertEquals(
+        "no such counter: a\n", errorOf(ExitCode.FAILED, "get", "a", "--data", emptyAt(data)));
+    assertEquals(
+        "{\"error\":{\"exit\":1,\"type\":\"failed\",\"message\":\"no such counter: a\"}}\n",
+        errorOf(ExitCode.FAILED, "get", "a", "--json", "--data", data.toString()));
     String url = "http://127.0.0.1:1";
     JsonNode error =
         JsonMapper.shared()
@@ -156,6 +162,11 @@ final class CommandErrorsTest {
     assertEquals("unreachable", error.path("type").asString());
     assertEquals(
         "no server at %s; start one: quipu serve".formatted(url), error.path("message").asString());
+  }
+
+  private static String emptyAt(Path data) {
+    Quipu.builder().directory(data).build().close();
+    return data.toString();
   }
 
   @Test

@@ -81,6 +81,11 @@ public final class Output {
     note(line(), text);
   }
 
+  /** Prints why a command fails with {@link ExitCode#FAILED}, such as a counter that is missing. */
+  public void failed(String message) {
+    error(line(), json, ExitCode.FAILED, message);
+  }
+
   /** Prints a note of a command without a result to standard error. */
   public static void note(CommandLine line, String text) {
     PrintWriter err = line.getErr();

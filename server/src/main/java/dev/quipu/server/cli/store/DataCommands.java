@@ -90,7 +90,7 @@ public final class DataCommands {
         }
         OptionalLong views = access.views(url, start, end);
         if (views.isEmpty()) {
-          output.note("never viewed: " + url);
+          output.failed("never viewed: " + url);
           return ExitCode.FAILED;
         }
         String text = Long.toString(views.getAsLong());

@@ -57,7 +57,7 @@ public final class RepairCommand extends ResultCommand {
       try (RecordGuard guard = counting.guard(read)) {
         CountingFlags.require(guard.compare()); // check() would write a record to an empty store
         if (read.get(StoreRecord.KEY).isEmpty()) {
-          output.note("no such counter: " + counter);
+          output.failed("no such counter: " + counter);
           return ExitCode.FAILED;
         }
         guard.start();
@@ -67,7 +67,7 @@ public final class RepairCommand extends ResultCommand {
         }
         boolean isChanged = sharded.repair(counter);
         if (!isChanged && sharded.read(counter).isEmpty()) {
-          output.note("no such counter: " + counter);
+          output.failed("no such counter: " + counter);
           return ExitCode.FAILED;
         }
         output.print(
