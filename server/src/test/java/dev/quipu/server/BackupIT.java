@@ -186,6 +186,12 @@ final class BackupIT {
     } finally {
       s3.close();
     }
+    try (QuipuProcess server = serveToBucket("data", uri)) { // as after a crash meanwhile
+      assertEquals(0, addThousand(server, 3));
+      Progress.await("failure", () -> server.said().toString().contains("Backup failed"));
+    }
+    Path fresh = temporary.resolve("fresh");
+    assertEquals(6, runWithBucket("serve", "--http=0", "--data=" + fresh, "--backup-to=" + uri));
     assertEquals(
         6, runWithBucket("restore", "--from", uri, "--data", temporary.resolve("x").toString()));
     assertTrue(Files.notExists(temporary.resolve("x")));

@@ -27,17 +27,22 @@ public final class BackupTarget implements AutoCloseable {
   private final @Nullable BucketBackup copy;
   private final Backup backup;
 
+  /** Whether the bucket was compared with the backup beside the data since this was opened. */
+  private boolean isCompared;
+
   private BackupTarget(
       String name,
       Path directory,
       @Nullable Bucket bucket,
       @Nullable BucketBackup copy,
-      Backup backup) {
+      Backup backup,
+      boolean isCompared) {
     this.name = name;
     this.directory = directory;
     this.bucket = bucket;
     this.copy = copy;
     this.backup = backup;
+    this.isCompared = isCompared;
   }
 
   /**
@@ -49,19 +54,19 @@ public final class BackupTarget implements AutoCloseable {
   public static BackupTarget open(Path data, String to) throws IOException {
     if (!isBucket(to)) {
       Path directory = Path.of(to);
-      return new BackupTarget(to, directory, null, null, Backup.open(data, directory));
+      return new BackupTarget(to, directory, null, null, Backup.open(data, directory), true);
     }
     Path own = beside(data);
     Bucket bucket = Bucket.of(to);
     try {
       BucketBackup copy = new BucketBackup(bucket);
-      if (BackupFiles.isBackup(own)) {
-        requireSame(data, own, bucket, copy);
-      } else {
+      boolean isContinued = BackupFiles.isBackup(own); // then the bucket may be unreachable now
+      if (!isContinued) {
         BucketBackup.remove(own); // of an interrupted download
         copy.download(own);
       }
-      return new BackupTarget(bucket.toString(), own, bucket, copy, Backup.open(data, own));
+      return new BackupTarget(
+          bucket.toString(), own, bucket, copy, Backup.open(data, own), !isContinued);
     } catch (IOException | RuntimeException e) {
       bucket.close();
       throw e;
@@ -73,16 +78,24 @@ public final class BackupTarget implements AutoCloseable {
     return absolute.resolveSibling(absolute.getFileName() + ".backup");
   }
 
-  private static void requireSame(Path data, Path own, Bucket bucket, BucketBackup copy)
-      throws IOException {
+  private void requireSame(BucketBackup copy) throws IOException {
     Optional<byte[]> format = copy.file(FORMAT_FILE);
     if (format.isPresent()
-        && !Arrays.equals(format.get(), Files.readAllBytes(own.resolve(FORMAT_FILE)))) {
+        && !Arrays.equals(format.get(), Files.readAllBytes(directory.resolve(FORMAT_FILE)))) {
       throw new NotAppliedException(
           Reason.INVALID,
-          "%s is the backup of another data directory than %s; use another prefix"
-              .formatted(bucket, data));
+          "%s is the backup of another data directory than that of %s; use another prefix"
+              .formatted(name, directory));
     }
+    isCompared = true;
+  }
+
+  /**
+   * Returns whether the target continues an earlier backup beside the data and has not reached the
+   * bucket yet.
+   */
+  public boolean isUnreached() {
+    return !isCompared;
   }
 
   /** Returns whether a target is the URI of a bucket. */
@@ -126,8 +139,12 @@ public final class BackupTarget implements AutoCloseable {
   /** Copies what is new. If it fails, the backup is as it was before. */
   public Backup.Status run() throws IOException {
     Backup.Status status = backup.run();
-    if (copy != null) {
-      copy.upload(directory);
+    BucketBackup to = copy;
+    if (to != null) {
+      if (!isCompared) {
+        requireSame(to);
+      }
+      to.upload(directory);
     }
     return status;
   }

@@ -33,7 +33,8 @@ public final class ContinuousBackup implements AutoCloseable {
   private volatile long upToNanos;
 
   /**
-   * Makes a first run, and then others until it is closed.
+   * Makes a first run, and then others until it is closed. If an earlier server made a backup to a
+   * bucket that is unreachable now, counting does not wait for it.
    *
    * @throws IOException if the first run fails
    */
@@ -41,9 +42,16 @@ public final class ContinuousBackup implements AutoCloseable {
     this.engine = engine;
     this.target = BackupTarget.open(data, to);
     this.clock = clock;
+    this.upToNanos = clock.nanoTime();
     try {
       run();
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException e) {
+      if (!target.isUnreached()) {
+        target.close();
+        throw e;
+      }
+      failed(e);
+    } catch (RuntimeException e) {
       target.close();
       throw e;
     }
@@ -58,7 +66,7 @@ public final class ContinuousBackup implements AutoCloseable {
   }
 
   private void runIfNew() {
-    if (engine.position() == position) {
+    if (engine.position() == position && !isFailing) {
       return;
     }
     try {
@@ -68,15 +76,19 @@ public final class ContinuousBackup implements AutoCloseable {
         LOGGER.atInfo().addKeyValue("target", target).log("Backup is complete again");
       }
     } catch (IOException | RuntimeException e) { // also of a damaged backup
-      failures.incrementAndGet();
-      if (!isFailing) {
-        isFailing = true;
-        LOGGER
-            .atWarn()
-            .addKeyValue("target", target)
-            .setCause(e)
-            .log("Backup failed; retrying twice a second");
-      }
+      failed(e);
+    }
+  }
+
+  private void failed(Exception e) {
+    failures.incrementAndGet();
+    if (!isFailing) {
+      isFailing = true;
+      LOGGER
+          .atWarn()
+          .addKeyValue("target", target)
+          .setCause(e)
+          .log("Backup failed; retrying twice a second");
     }
   }
 
