@@ -20,7 +20,7 @@ public final class Main {
   private static final String LOG_NOTES = "slf4j.internal.verbosity";
 
   /** The share of the buffers of the network, in addition to the heap: one part in this many. */
-  private static final int DIRECT_SHARE = 4;
+  private static final int DIRECT_SHARE = 2;
 
   private static final long DIRECT_BYTES_MIN = 64 << 20;
 

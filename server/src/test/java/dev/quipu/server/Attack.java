@@ -64,6 +64,15 @@ enum Attack {
       return flood(server.memcached(), 200, large, n -> request, false, stop);
     }
   },
+  MANY_BUSY_CONNECTIONS {
+    @Override
+    String run(AttackedServer server, AtomicBoolean stop) {
+      // Much input on each connection: the server prepares large buffers for more.
+      String set = "set text 0 0 4000\r\n" + "x".repeat(4_000) + "\r\n";
+      String request = "get" + " text".repeat(50) + "\r\n" + set.repeat(4);
+      return flood(server.memcached(), 1_500, set, n -> request, false, stop);
+    }
+  },
   MULTI_WITHOUT_EXEC {
     @Override
     String run(AttackedServer server, AtomicBoolean stop) {

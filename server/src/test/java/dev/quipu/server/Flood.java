@@ -35,6 +35,9 @@ record Flood(
    */
   private static final int SEND_BUFFER_BYTES = 64 << 10;
 
+  /** Receive buffer: a small one makes the server keep what is not read. */
+  private static final int RECEIVE_BUFFER_BYTES = 16 << 10;
+
   /** The statistics of a flood. */
   static final class Report {
     private long requests;
@@ -71,7 +74,10 @@ record Flood(
     List<Line> open = new ArrayList<>();
     ByteBuffer buffer = ByteBuffer.allocateDirect(64 << 10);
     while (!stop.get()) {
-      boolean moved = open.size() < connections && connect(open);
+      boolean moved = false;
+      while (open.size() < connections && !stop.get() && connect(open)) {
+        moved = true;
+      }
       for (Line line : List.copyOf(open)) {
         try {
           moved |= push(line, report);
@@ -98,6 +104,7 @@ record Flood(
     try {
       line = new Line(SocketChannel.open(), preamble);
       line.channel.setOption(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER_BYTES);
+      line.channel.setOption(StandardSocketOptions.SO_RCVBUF, RECEIVE_BUFFER_BYTES);
       line.channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
       line.channel.configureBlocking(false);
       return open.add(line);

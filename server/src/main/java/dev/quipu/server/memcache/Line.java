@@ -13,6 +13,9 @@ final class Line {
 
   static final String BAD_FORMAT = "CLIENT_ERROR bad command line format";
 
+  /** The object and the headers of its arrays. */
+  private static final int OVERHEAD_BYTES = 80;
+
   private final byte[] bytes;
   private int[] ends = new int[8];
   private int[] starts = new int[8];
@@ -59,6 +62,11 @@ final class Line {
 
   byte[] bytes() {
     return bytes;
+  }
+
+  /** Returns the memory held by the line and the places of its words, in bytes. */
+  long heldBytes() {
+    return OVERHEAD_BYTES + bytes.length + (long) Integer.BYTES * (starts.length + ends.length);
   }
 
   int start(int index) {

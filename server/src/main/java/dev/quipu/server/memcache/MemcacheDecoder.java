@@ -39,9 +39,6 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
   private static final byte[] END = ascii("END\r\n");
   private static final String OUT_OF_MEMORY = "SERVER_ERROR out of memory reading request";
 
-  /** Memory held by a long line and its words, as a multiple of its length. */
-  private static final int LINE_HELD_FACTOR = 4;
-
   private static final Line EMPTY = new Line(new byte[0]);
 
   private final MemcacheState shared;
@@ -218,17 +215,17 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
       return false;
     }
     int size = end - in.readerIndex();
-    if (size > Batch.COMMAND_BYTES_FREE && !batch.tryHold((long) LINE_HELD_FACTOR * size)) {
-      in.readerIndex(end + 1);
-      batch.add(new FixedReply(OUT_OF_MEMORY));
-      return true;
-    }
     byte[] bytes = new byte[size];
     in.readBytes(bytes).skipBytes(1);
     boolean hasReturn = bytes.length > 0 && bytes[bytes.length - 1] == '\r';
     line = new Line(hasReturn ? Arrays.copyOf(bytes, bytes.length - 1) : bytes);
     shared.commands.increment();
-    take(batch);
+    if (batch.tryHold(line.heldBytes())) {
+      take(batch);
+    } else {
+      line = EMPTY;
+      batch.add(new FixedReply(OUT_OF_MEMORY));
+    }
     return true;
   }
 

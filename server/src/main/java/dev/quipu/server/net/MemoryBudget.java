@@ -14,13 +14,18 @@ public final class MemoryBudget {
   /** The additional share of the limit for idle connections: one part in this many. */
   private static final int CONNECTIONS_SHARE = 2;
 
+  /** The additional share of the limit for large receive buffers: one part in this many. */
+  private static final int RECEIVE_SHARE = 4;
+
   private final long limitBytes;
+  private final ReceiveMemory receive;
   private final Connections connections;
   private final AtomicLong usedBytes = new AtomicLong();
 
   /** Creates an unused budget of this many bytes. */
   public MemoryBudget(long limitBytes) {
     this.limitBytes = limitBytes;
+    this.receive = new ReceiveMemory(limitBytes / RECEIVE_SHARE);
     this.connections =
         new Connections(
             limitBytes / CONNECTIONS_SHARE, Connections.countMaxOfSystem(), Clock.system());
@@ -47,6 +52,11 @@ public final class MemoryBudget {
   /** Returns the connections, which have a limit of their own. */
   public Connections connections() {
     return connections;
+  }
+
+  /** Returns the receive buffers, which have a limit of their own. */
+  public ReceiveMemory receive() {
+    return receive;
   }
 
   /** Releases reserved bytes. */

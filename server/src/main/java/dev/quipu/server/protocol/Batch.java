@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The commands of one connection since its last commit, in order, and their replies. */
 public final class Batch implements Operation {
-  /** Commands up to this size are not counted. */
-  public static final int COMMAND_BYTES_FREE = ConnectionMemory.FREE_BYTES;
+  /** Commands up to this size are not reserved one by one. */
+  static final int COMMAND_BYTES_FREE = ConnectionMemory.FREE_BYTES;
 
   /** Bytes of replies after which a batch pauses. */
   static final int ANSWER_BYTES_MAX = 256 << 10;
@@ -43,7 +43,8 @@ public final class Batch implements Operation {
   private int touched;
   private int held; // bytes of replies that are reserved
   private int holdAt = ANSWER_STEP_BYTES / 4; // bytes of replies from which more must be reserved
-  private long commandBytes; // reserved for the commands
+  private long commandBytes; // reserved for the large commands
+  private long smallBytes; // of the other commands
   private boolean isPaused;
   private boolean isHeavy; // a command had a large reply or visited many names
   private boolean isHeavyExpected;
@@ -97,16 +98,26 @@ public final class Batch implements Operation {
   }
 
   /**
-   * Reserves the memory of a command until the batch is done.
+   * Reserves the memory of a large command until the batch is done; a small one only counts towards
+   * the limit of small ones.
    *
    * @return false if there is no memory: the command must not be added
    */
   public boolean tryHold(long bytes) {
+    if (bytes <= COMMAND_BYTES_FREE) {
+      smallBytes += bytes;
+      return true;
+    }
     if (!memory.tryTake(bytes)) {
       return false;
     }
     commandBytes += bytes;
     return true;
+  }
+
+  /** Returns the memory of the small commands, in bytes. */
+  long smallBytes() {
+    return smallBytes;
   }
 
   /** Takes over bytes that are already reserved; the batch releases them when it is done. */
@@ -258,12 +269,13 @@ public final class Batch implements Operation {
   private boolean hold() {
     int bytes = out.readableBytes();
     if (bytes < holdAt) {
-      return memory.keep(0);
+      memory.keep(0);
+      return true;
     }
-    if (!memory.keep(bytes - held)) {
+    held += (int) memory.keep(bytes - held); // at most the size of a buffer
+    if (held < bytes) {
       return false;
     }
-    held = bytes;
     holdAt = bytes + ANSWER_STEP_BYTES;
     return true;
   }

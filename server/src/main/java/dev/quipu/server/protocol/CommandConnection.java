@@ -37,8 +37,11 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   /** Number of commands that a group takes from a connection regardless of the memory budget. */
   private static final int BATCH_COMMANDS_FREE = 16;
 
-  /** Heap overhead of a large batch: the objects of its commands and arguments. */
+  /** Heap used by a large batch: its small commands, with an allowance for their objects. */
   private static final int BATCH_HELD_BYTES = 256 << 10;
+
+  /** Memory of small commands, in bytes, after which a group takes no more from a connection. */
+  private static final int BATCH_SMALL_BYTES_MAX = BATCH_HELD_BYTES / 2;
 
   /** Maximum undecoded bytes before reading pauses; larger than any argument. */
   private static final int WAITING_BYTES_MAX = 256 << 10;
@@ -264,9 +267,13 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private boolean fill(ByteBuf in, Batch next) {
     int start = in.readerIndex();
     int limit = start + BATCH_BYTES_MAX;
-    while (in.readerIndex() < limit && next.size() < BATCH_COMMANDS_MAX && !decoder.isEnding()) {
+    while (in.readerIndex() < limit
+        && next.size() < BATCH_COMMANDS_MAX
+        && next.smallBytes() < BATCH_SMALL_BYTES_MAX
+        && !decoder.isEnding()) {
       boolean isMuch =
           next.size() >= BATCH_COMMANDS_FREE
+              || next.smallBytes() > Batch.COMMAND_BYTES_FREE
               || (next.size() > 0 && in.readerIndex() - start > Batch.COMMAND_BYTES_FREE);
       if (isMuch && !isLarge && in.isReadable()) {
         isLarge = memory.tryTake(BATCH_HELD_BYTES);

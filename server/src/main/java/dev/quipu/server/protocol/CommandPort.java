@@ -116,6 +116,7 @@ public final class CommandPort implements AutoCloseable {
       return;
     }
     connections.add(channel);
+    budget.receive().limit(channel);
     PortMeter meter = options.meter();
     meter.opened();
     channel.closeFuture().addListener(closed -> meter.closed());

@@ -107,23 +107,22 @@ public final class ConnectionMemory {
   }
 
   /**
-   * Keeps collected replies until they are read. Their reservation is carried over, not released
-   * and taken again: another connection could take it in between.
+   * Keeps replies until they are read. What was reserved while they were collected is carried over,
+   * not released and taken again: another connection could take it in between.
    *
-   * @return whether the budget allows this size; if not, nothing is reserved
+   * @return the bytes reserved for these replies: fewer if the budget does not allow all
    */
-  synchronized boolean keep(long bytes) {
+  synchronized long keep(long bytes) {
     isLarge = false;
     long collected = replyBytes;
     replyBytes = 0;
     if (bytes > collected && !tryTake(bytes - collected)) {
-      give(collected);
-      return false;
+      return collected; // these replies exist, and nothing else may use their memory
     }
     if (bytes < collected) { // rare: most batches collect nothing
       give(collected - bytes);
     }
-    return true;
+    return bytes;
   }
 
   /** Returns the maximum size of a reply, in bytes. */

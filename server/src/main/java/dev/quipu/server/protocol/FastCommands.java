@@ -25,6 +25,9 @@ public final class FastCommands {
   /** Maximum window of one batch, in bytes; the rest takes the general path. */
   private static final int WINDOW_BYTES_MAX = 64 << 10;
 
+  /** Size of a window that needs no reservation. */
+  private static final int WINDOW_BYTES_FREE = Batch.COMMAND_BYTES_FREE;
+
   /** Larger windows are released after their batch. */
   private static final int WINDOW_BYTES_KEPT = 8 << 10;
 
@@ -157,6 +160,9 @@ public final class FastCommands {
       used = 0;
       windowStart = in.readerIndex();
       windowEnd = Math.min(in.readableBytes(), WINDOW_BYTES_MAX);
+      if (windowEnd > WINDOW_BYTES_FREE && !batch.tryHold(windowEnd)) {
+        windowEnd = WINDOW_BYTES_FREE;
+      }
       if (window.length < windowEnd) {
         window = new byte[Math.max(windowEnd, 2 * window.length)];
       }
@@ -185,7 +191,8 @@ public final class FastCommands {
 
   /** Returns the memory kept for the next batch, in bytes. */
   public int heldBytes() {
-    return window.length + COMMAND_BYTES * commands.size();
+    int kept = window.length > WINDOW_BYTES_KEPT ? 0 : window.length; // the batch reserves others
+    return kept + COMMAND_BYTES * commands.size();
   }
 
   /** Returns the input that {@link #look} has copied. */

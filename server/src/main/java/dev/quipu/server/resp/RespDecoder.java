@@ -138,11 +138,8 @@ final class RespDecoder implements CommandDecoder {
     if (!words.isEmpty()) {
       session.commands++;
       Arguments arguments = new Arguments(words, session.memory(), session.protocol);
-      long held = arguments.heldBytes();
-      boolean isLarge =
-          held > Batch.COMMAND_BYTES_FREE
-              && !session.isQueueing(); // a transaction reserves its own
-      if (isLarge && !batch.tryHold(held)) {
+      // A transaction reserves the memory of its commands.
+      if (!session.isQueueing() && !batch.tryHold(arguments.heldBytes())) {
         batch.add(
             new RespPendingCommand(
                 rejected(Session.OUT_OF_MEMORY.formatted("command")), session.protocol));

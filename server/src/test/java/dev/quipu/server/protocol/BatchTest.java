@@ -184,6 +184,46 @@ final class BatchTest {
     }
   }
 
+  /** Collects a reply in the memory of a connection, then writes it. */
+  private record Collecting(ConnectionMemory memory, int bytes) implements PendingCommand {
+    @Override
+    public int bytesMax(CounterAccess counters) {
+      return 0;
+    }
+
+    @Override
+    public void run(CounterAccess counters, ByteBuf out) {
+      assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(bytes));
+      out.writeZero(bytes).writeCharSequence("\r\n".repeat(4_000), StandardCharsets.US_ASCII);
+    }
+
+    @Override
+    public void failed(RuntimeException why, ByteBuf out) {}
+  }
+
+  /** Many connections whose clients read nothing must not share the same bytes of the budget. */
+  @Test
+  void unreadRepliesOfManyConnectionsStayWithinTheBudget() {
+    int reply = 400 << 10;
+    MemoryBudget budget = new MemoryBudget(2 << 20);
+    List<Batch> batches = new ArrayList<>();
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      while (budget.limitBytes() - budget.usedBytes() >= reply) {
+        ConnectionMemory memory = new ConnectionMemory(budget, 16 << 20);
+        Batch batch = new Batch(1, 16, memory);
+        batch.add(new Collecting(memory, reply));
+        // The collected reply is the last that fits.
+        long others = budget.limitBytes() - budget.usedBytes() - reply;
+        assertTrue(batches.size() < 4 || budget.tryReserve(others));
+        engine.run(List.of(batch));
+        batches.add(batch);
+        assertTrue(batches.size() < 10, "each connection gets the memory of the one before");
+      }
+    }
+    assertEquals(5, batches.size());
+    batches.forEach(each -> assertTrue(each.heldBytes() >= reply, () -> "" + each.heldBytes()));
+  }
+
   private static void runAll(Deque<Runnable> loop) {
     while (!loop.isEmpty()) {
       loop.remove().run();

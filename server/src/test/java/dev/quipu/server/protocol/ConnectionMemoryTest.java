@@ -1,7 +1,6 @@
 package dev.quipu.server.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.server.net.MemoryBudget;
@@ -19,7 +18,7 @@ final class ConnectionMemoryTest {
   void aReplyIsReservedFromWhenItIsCollectedUntilItIsRead() {
     assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(REPLY));
     assertTrue(budget.tryReserve(LIMIT - budget.usedBytes()));
-    assertTrue(memory.keep(REPLY));
+    assertEquals(REPLY, memory.keep(REPLY));
     assertEquals(LIMIT, budget.usedBytes());
     memory.give(REPLY);
     assertEquals(LIMIT - (REPLY - ConnectionMemory.FREE_BYTES), budget.usedBytes());
@@ -28,17 +27,21 @@ final class ConnectionMemoryTest {
   @Test
   void collectedBytesThatAreNotKeptAreReleased() {
     assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(REPLY));
-    assertTrue(memory.keep(REPLY / 2));
+    assertEquals(REPLY / 2, memory.keep(REPLY / 2));
     assertEquals(REPLY / 2 - ConnectionMemory.FREE_BYTES, budget.usedBytes());
     assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(REPLY / 2));
-    assertTrue(memory.keep(0));
+    assertEquals(0, memory.keep(0));
     assertEquals(REPLY / 2 - ConnectionMemory.FREE_BYTES, budget.usedBytes());
   }
 
+  /** The reply exists already: what was collected for it must not go to another connection. */
   @Test
-  void bytesOverTheBudgetAreNotReserved() {
+  void whatIsCollectedStaysReservedIfTheRestIsOverTheBudget() {
     assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(REPLY));
-    assertFalse(memory.keep(2 * LIMIT));
-    assertEquals(0, budget.usedBytes());
+    assertTrue(budget.tryReserve(LIMIT - budget.usedBytes()));
+    assertEquals(REPLY, memory.keep(REPLY + ConnectionMemory.FREE_BYTES));
+    assertEquals(LIMIT, budget.usedBytes());
+    memory.give(REPLY);
+    assertEquals(LIMIT - (REPLY - ConnectionMemory.FREE_BYTES), budget.usedBytes());
   }
 }
