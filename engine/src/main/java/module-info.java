@@ -9,6 +9,7 @@ module dev.quipu.engine {
   exports dev.quipu.engine.backup;
   exports dev.quipu.engine.damage;
   exports dev.quipu.engine.measure;
+  exports dev.quipu.engine.transfer;
 
   provides dev.quipu.Quipu.Opener with
       dev.quipu.engine.EngineProvider;

@@ -6,23 +6,20 @@ import dev.quipu.Reason;
 import dev.quipu.engine.backup.BackupFiles;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
-import dev.quipu.engine.environment.Environment;
-import dev.quipu.engine.environment.Failure;
 import dev.quipu.engine.environment.FileDisk;
 import dev.quipu.engine.environment.HeldLock;
-import dev.quipu.engine.environment.Threads;
+import dev.quipu.engine.environment.Settings;
 import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.ids.IdFiles;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
+import dev.quipu.engine.recovery.DirectoryWriter;
 import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.recovery.Recovered;
 import dev.quipu.engine.recovery.Recovery;
 import dev.quipu.engine.recovery.Snapshot;
-import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
-import dev.quipu.store.Item;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -120,10 +117,8 @@ public final class Inspection {
   }
 
   private static Recovered read(Disk disk, Path directory) throws IOException {
-    // Use the longest window, so that no id is dropped for any window that the engine is opened
-    // with.
-    EngineOptions patient = EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
-    return Recovery.read(disk, directory, patient.settings(), true);
+    Settings settings = Settings.forReading(EngineOptions.defaults().idsInMemoryMax());
+    return Recovery.read(disk, directory, settings, true);
   }
 
   private static Report report(Path directory, Recovered found) {
@@ -188,7 +183,6 @@ public final class Inspection {
     List<Path> old = new ArrayList<>(Snapshot.all(disk, directory));
     old.addAll(IdFiles.all(disk, directory).stream().filter(file -> !keep.contains(file)).toList());
     old.add(directory.resolve(HighWater.FILE));
-    Snapshot.Start start = new Snapshot.Start(state.frame + 1, state.commands, state.timeMillis);
     List<Path> moved = new ArrayList<>();
     for (Path file : old) {
       if (disk.exists(file)) {
@@ -197,45 +191,14 @@ public final class Inspection {
       }
     }
     disk.move(Log.directory(directory), aside.resolve("log"));
-    disk.createDirectories(Log.directory(directory));
-    writeSnapshot(disk, directory, found, start, files);
-    HighWater.Mark mark =
-        new HighWater.Mark(
-            state.frame, state.commands, state.timeMillis, found.highWater().wallMillis());
-    HighWater.create(disk, directory, found.identity(), mark);
-    Log.open(
-            new Environment(disk, Threads.PLATFORM),
-            directory,
-            found.identity(),
-            EngineOptions.defaults().segmentBytes(),
-            List.of(),
-            0,
-            0,
-            false,
-            state.frame + 1,
-            new Failure())
-        .close();
-    disk.syncDirectory(directory);
+    new DirectoryWriter(disk, directory, found.identity())
+        .write(
+            state,
+            files,
+            true,
+            found.highWater().wallMillis(),
+            EngineOptions.defaults().segmentBytes());
     return "%d counters, %d items and %d request ids kept, %d old files moved to %s"
         .formatted(state.counters.writtenSize(), state.items.size(), kept, moved.size() + 1, aside);
-  }
-
-  private static void writeSnapshot(
-      Disk disk, Path directory, Recovered found, Snapshot.Start start, List<IdFile> files)
-      throws IOException {
-    State state = found.state();
-    try (Snapshot snapshot = Snapshot.start(disk, directory, found.identity(), start)) {
-      snapshot.idFiles(files, true);
-      for (int i = 0; i < state.counters.size(); i++) {
-        CounterTable.Content content = state.counters.content(i, state.ids);
-        if (content != null) {
-          snapshot.counter(i, content);
-        }
-      }
-      for (Item item : state.items.next(null, Integer.MAX_VALUE)) {
-        snapshot.item(item);
-      }
-      snapshot.end(state.frame);
-    }
   }
 }

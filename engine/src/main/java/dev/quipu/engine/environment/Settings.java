@@ -1,5 +1,6 @@
 package dev.quipu.engine.environment;
 
+import dev.quipu.Limits;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 
@@ -24,4 +25,20 @@ public record Settings(
     long memoryBytesMax,
     boolean syncsEach,
     Duration callDeadline,
-    Clock clock) {}
+    Clock clock) {
+  /**
+   * Returns settings to read a directory completely: with the longest window, so that no id is
+   * dropped that an engine with any window would remember.
+   */
+  public static Settings forReading(int idsInMemoryMax) {
+    return new Settings(
+        Limits.RETENTION_MAX,
+        0,
+        Long.MAX_VALUE,
+        idsInMemoryMax,
+        Long.MAX_VALUE,
+        true,
+        Limits.RETENTION_MAX,
+        Clock.system());
+  }
+}

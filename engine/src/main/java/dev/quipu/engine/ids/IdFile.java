@@ -7,6 +7,7 @@ import dev.quipu.engine.environment.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
 /**
@@ -185,6 +186,29 @@ public final class IdFile {
     }
   }
 
+  /**
+   * Passes on all entries.
+   *
+   * @throws DamageException at the first damaged page
+   */
+  void forEach(Consumer<long[]> action) {
+    for (int page = 0; page < pages; page++) {
+      int start = check(page);
+      int count = bytes.getInt(start + 4);
+      for (int i = 0; i < count; i++) {
+        long[] entry = new long[IdTable.STRIDE];
+        copy(start + PAGE_HEAD + i * ENTRY, entry);
+        action.accept(entry);
+      }
+    }
+  }
+
+  private void copy(int at, long[] entry) {
+    for (int part = 0; part < IdTable.STRIDE; part++) {
+      entry[part] = bytes.getLong(at + part * Long.BYTES);
+    }
+  }
+
   /** Returns the page that can hold the hash: the last one that starts below it, or the first. */
   private int pageOf(long hash) {
     int low = 0;
@@ -209,9 +233,7 @@ public final class IdFile {
       if (bytes.getLong(at) == high
           && bytes.getLong(at + 8) == low
           && IdTable.ordinal(meta) == ordinal) {
-        for (int part = 0; part < IdTable.STRIDE; part++) {
-          entry[part] = bytes.getLong(at + part * Long.BYTES);
-        }
+        copy(at, entry);
         return true;
       }
     }

@@ -1,6 +1,7 @@
 package dev.quipu.engine.ids;
 
 import java.util.Arrays;
+import java.util.function.Consumer;
 
 /**
  * Request ids in memory. Not thread-safe.
@@ -155,6 +156,17 @@ public final class IdTable {
       }
     }
     return end / STRIDE;
+  }
+
+  /** Passes on all entries, unordered. */
+  void forEach(Consumer<long[]> action) {
+    for (long[] part : parts) {
+      for (int at = 0; at < part.length; at += STRIDE) {
+        if (part[at + 2] != 0) {
+          action.accept(Arrays.copyOfRange(part, at, at + STRIDE));
+        }
+      }
+    }
   }
 
   /** Clears the table, keeping its capacity. */

@@ -1,10 +1,12 @@
 package dev.quipu.engine.ids;
 
+import dev.quipu.engine.damage.DamageException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -207,6 +209,17 @@ public final class RequestIds {
       at--;
     }
     files.add(at, file);
+  }
+
+  /**
+   * Passes on all entries, of {@link IdTable#STRIDE} longs, the oldest generations first.
+   *
+   * @throws DamageException if a page of a file is damaged
+   */
+  public void forEach(Consumer<long[]> action) {
+    files.forEach(file -> file.forEach(action));
+    waiting.forEach(table -> table.forEach(action));
+    active.forEach(action);
   }
 
   /** Returns all files, oldest first. */

@@ -113,7 +113,7 @@ public final class FormatFile {
     if (isComplete && lines.get(0).matches("quipu-engine \\d+") && !lines.get(0).equals(FORMAT)) {
       throw new NotAppliedException(
           Reason.INVALID,
-          "the data directory %s has the format '%s', and this version reads '%s': export it with the version that wrote it (quipu export), and import the export into a new directory"
+          "the data directory %s has the format '%s', and this version reads '%s': export it with the version that wrote it (quipu export --all), and import the export to a new directory (quipu import --format directory)"
               .formatted(directory, lines.get(0), FORMAT));
     }
     if (!isComplete

@@ -204,7 +204,8 @@ public final class State implements Records.Reader {
     throw new IllegalStateException("unexpected record kind " + kind + " in the log");
   }
 
-  private void remember(long high, long low, long meta, long delta, long value) {
+  /** Remembers a request, without changing its counter. */
+  public void remember(long high, long low, long meta, long delta, long value) {
     int ordinal = IdTable.ordinal(meta);
     counters.markIds(ordinal, RequestIds.EPOCH_BEFORE);
     // The last record in the log is authoritative: an id may have been forgotten and reused, though

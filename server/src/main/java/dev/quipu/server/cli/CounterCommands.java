@@ -17,6 +17,7 @@ import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.Target;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.store.DirectoryTransfer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -298,11 +299,31 @@ final class CounterCommands {
 
   @Command(
       name = "export",
-      description = "Print all counters as NDJSON, the input of import.",
-      footer = {"", "Views are not exported: import their log again."})
+      description = "Print all counters, or a complete data directory, as NDJSON for import.",
+      footer = {
+        "",
+        "The counters can be imported to any server or data directory. A complete",
+        "directory also has views, clients online, sequences, jobs and request ids,",
+        "and is imported to a new directory.",
+        "",
+        "Examples:",
+        "  quipu export | quipu import --format ndjson --data copy -",
+        "  quipu export --all --data quipu-data | gzip > all.gz",
+        "  quipu import --format directory --data copy all.gz"
+      })
   static final class ExportCommand extends AccessCommand {
+    @Option(names = "--all", description = "Print everything that the data directory has.")
+    private boolean all;
+
     @Override
     public Integer call() {
+      if (all) {
+        DirectoryTransfer.export(
+            target.requireDirectory(
+                "--all", "for that of a server, use quipu backup, and restore the backup"),
+            output);
+        return ExitCode.OK;
+      }
       return forEach(
           target,
           "",

@@ -14,7 +14,9 @@ import dev.quipu.server.cli.input.LineIds;
 import dev.quipu.server.cli.input.Stopping;
 import dev.quipu.server.cli.input.ViewFilter;
 import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.Terminal;
+import dev.quipu.server.cli.store.DirectoryTransfer;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewEvent;
 import java.io.BufferedReader;
@@ -61,6 +63,8 @@ import picocli.CommandLine.TypeConversionException;
       "                be imported again, also after lines were added to it, within",
       "                the store's window of request ids. Specify a --source for",
       "                files that may have the same lines",
+      "  directory     the output of export --all: creates the directory --data,",
+      "                or nothing if the file is incomplete",
       "",
       "Example:",
       "  quipu import --data quipu-data --format combined-log access.log"
@@ -75,7 +79,8 @@ final class ImportCommand extends AccessCommand {
   /** The format of a file. */
   enum Format {
     COMBINED_LOG,
-    NDJSON
+    NDJSON,
+    DIRECTORY
   }
 
   @Option(
@@ -83,7 +88,7 @@ final class ImportCommand extends AccessCommand {
       paramLabel = "FORMAT",
       required = true,
       converter = FormatConverter.class,
-      description = "combined-log or ndjson.")
+      description = "combined-log, ndjson or directory.")
   private Format format = Format.COMBINED_LOG;
 
   @Mixin private final ViewFilter filter = new ViewFilter();
@@ -116,12 +121,15 @@ final class ImportCommand extends AccessCommand {
   public Integer call() {
     boolean isAccessLog = format == Format.COMBINED_LOG;
     filter.check(isAccessLog);
-    if (isAccessLog && !source.isEmpty()) {
+    if (format != Format.NDJSON && !source.isEmpty()) {
       throw new IllegalArgumentException("--source requires --format ndjson");
     }
     if (!source.matches(SOURCE)) {
       throw new IllegalArgumentException(
           "--source is '%s'; use up to 64 letters, digits, and . _ -".formatted(source));
+    }
+    if (format == Format.DIRECTORY) {
+      return importDirectory(target.requireDirectory("--format directory", "use a new directory"));
     }
     ids = new LineIds(source);
     boolean endless = file.toString().equals("-"); // its next line may never arrive
@@ -147,6 +155,18 @@ final class ImportCommand extends AccessCommand {
       members.put("filtered", filtered);
       output.print(summary(), members);
       return skipped == 0 ? ExitCode.OK : ExitCode.SKIPPED;
+    }
+  }
+
+  private int importDirectory(Path directory) {
+    try (InputStream in = open()) {
+      long entries = DirectoryTransfer.importAll(in, directory);
+      output.print(
+          "%s: %d entries imported".formatted(directory, entries),
+          Output.members("directory", directory.toString(), "entries", entries));
+      return ExitCode.OK;
+    } catch (IOException e) {
+      throw new IllegalArgumentException("cannot read %s: %s".formatted(file, why(e)), e);
     }
   }
 
@@ -212,6 +232,7 @@ final class ImportCommand extends AccessCommand {
             addLines.add(read);
           }
         }
+        case DIRECTORY -> throw new IllegalStateException("not read line by line");
       }
     } catch (IllegalArgumentException e) {
       skip(read, String.valueOf(e.getMessage()));
@@ -323,9 +344,10 @@ final class ImportCommand extends AccessCommand {
       return switch (value) {
         case "combined-log" -> Format.COMBINED_LOG;
         case "ndjson" -> Format.NDJSON;
+        case "directory" -> Format.DIRECTORY;
         default ->
             throw new TypeConversionException(
-                "'" + value + "' is not a format; use combined-log or ndjson");
+                "'" + value + "' is not a format; use combined-log, ndjson or directory");
       };
     }
   }

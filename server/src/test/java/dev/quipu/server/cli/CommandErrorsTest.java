@@ -110,7 +110,7 @@ final class CommandErrorsTest {
     "serve --log x, '[json, text]'",
     "serve --store memory: --technique x, 'atomic-add, optimistic'",
     "serve --store memory: --technique marker-item --markers x, 'counter, partition or table:NAME'",
-    "import file --format x, combined-log or ndjson",
+    "import file --format x, combined-log, ndjson or directory",
     "commands x, 'http, redis or memcached'",
     "completion tcsh, '[bash, zsh, fish]'",
   })

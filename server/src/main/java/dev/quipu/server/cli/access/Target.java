@@ -117,6 +117,20 @@ public final class Target {
     return data;
   }
 
+  /**
+   * Returns the data directory of a command that requires one.
+   *
+   * @param why the option that requires it
+   * @param remedy what to do
+   */
+  public Path requireDirectory(String why, String remedy) {
+    Path directory = directory();
+    if (directory == null) {
+      throw new IllegalArgumentException(why + " requires --data DIR; " + remedy);
+    }
+    return directory;
+  }
+
   /** Returns what repeats calls with an unknown outcome. */
   public Attempts attempts() {
     return new Attempts(Environment.of(command).clock());

@@ -9,11 +9,22 @@ public final class BoundedLines {
   static final int LENGTH_MAX = 1 << 20;
 
   private final Reader in;
+  private final int lengthMax;
   private final StringBuilder line = new StringBuilder();
   private long length;
 
   public BoundedLines(Reader in) {
+    this(in, LENGTH_MAX);
+  }
+
+  /**
+   * Reads lines of up to this length.
+   *
+   * @param lengthMax in characters
+   */
+  public BoundedLines(Reader in, int lengthMax) {
     this.in = in;
+    this.lengthMax = lengthMax;
   }
 
   /** Reads the next line; returns false at the end. */
@@ -26,7 +37,7 @@ public final class BoundedLines {
     }
     for (; each >= 0 && each != '\n'; each = in.read()) {
       length++;
-      if (length <= LENGTH_MAX) {
+      if (length <= lengthMax) {
         line.append((char) each);
       }
     }
@@ -44,9 +55,9 @@ public final class BoundedLines {
    * @throws IllegalArgumentException if it is too long
    */
   public String line() {
-    if (length > LENGTH_MAX) {
+    if (length > lengthMax) {
       throw new IllegalArgumentException(
-          "the line has %d characters; the limit is %d".formatted(length, LENGTH_MAX));
+          "the line has %d characters; the limit is %d".formatted(length, lengthMax));
     }
     boolean hasReturn = !line.isEmpty() && line.charAt(line.length() - 1) == '\r';
     return line.substring(0, line.length() - (hasReturn ? 1 : 0));

@@ -1,0 +1,153 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.NotAppliedException;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.engine.transfer.DirectoryExport;
+import dev.quipu.engine.transfer.DirectoryImport;
+import dev.quipu.engine.transfer.Entry;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Exports and imports of complete directories, compared to a ledger of what was counted. */
+final class TransferTest {
+  private static final int COUNTERS = 50;
+  private static final long SEED = 20261128;
+
+  @TempDir Path directory;
+
+  private Path original() {
+    return directory.resolve("original");
+  }
+
+  private static List<Entry> export(Path data) {
+    List<Entry> entries = new ArrayList<>();
+    long count = DirectoryExport.read(data, entries::add);
+    assertEquals(entries.size() - 2, count);
+    return entries;
+  }
+
+  private static void importAll(Path data, List<Entry> entries) throws IOException {
+    try (DirectoryImport target = DirectoryImport.begin(data)) {
+      entries.forEach(target::add);
+      assertEquals(entries.size() - 2, target.end());
+    }
+  }
+
+  /** Counts with ids that fill several files, and returns the sums. */
+  private Map<String, Long> count(EngineOptions options, int adds) {
+    Map<String, Long> sums = new HashMap<>();
+    Random random = new Random(SEED);
+    try (Engine engine = Engine.open(original(), options)) {
+      for (int i = 0; i < adds; i++) {
+        String name = "counter-" + random.nextInt(COUNTERS);
+        long delta = random.nextLong(1, 1_000);
+        engine.add(new Add(name, delta, RequestId.of("request-" + i)));
+        sums.merge(name, delta, Long::sum);
+      }
+      engine.cancel("counter-0", RequestId.of("canceled"));
+      engine.add(new Add("removed", 5, RequestId.of("of a removed counter")));
+      engine.delete("removed");
+    }
+    return sums;
+  }
+
+  private static void assertSame(Map<String, Long> sums, int adds, Path data) {
+    Random random = new Random(SEED);
+    try (Engine engine = Engine.open(data, EngineOptions.defaults())) {
+      for (int i = 0; i < adds; i++) { // repeats of all requests change nothing
+        String name = "counter-" + random.nextInt(COUNTERS);
+        long delta = random.nextLong(1, 1_000);
+        AddResult result = engine.add(new Add(name, delta, RequestId.of("request-" + i)));
+        assertInstanceOf(AddResult.Replayed.class, result);
+      }
+      sums.forEach(
+          (name, sum) -> assertEquals(Optional.of(Reading.exact(sum)), engine.read(name), name));
+      assertEquals(
+          new RequestOutcome.Canceled(), engine.outcome("counter-0", RequestId.of("canceled")));
+      assertEquals(Optional.empty(), engine.read("removed"));
+      assertInstanceOf(
+          AddResult.Replayed.class,
+          engine.add(new Add("removed", 5, RequestId.of("of a removed counter"))));
+      assertEquals(sums.size(), engine.statistics().counters());
+      engine.add(new Add("counter-0", 1, RequestId.of("a new one")));
+      long before = sums.getOrDefault("counter-0", 0L);
+      assertEquals(Optional.of(Reading.exact(before + 1)), engine.read("counter-0"));
+    }
+  }
+
+  @Test
+  void countersAndRequestIdsAreTheSame() throws IOException {
+    EngineOptions options = EngineOptions.defaults().withIdsInMemoryMax(100);
+    int adds = 2_000;
+    Map<String, Long> sums = count(options, adds);
+    List<Entry> entries = export(original());
+    assertEquals(adds + 2, entries.stream().filter(Entry.Request.class::isInstance).count());
+    Path copy = directory.resolve("copy");
+    importAll(copy, entries);
+    assertTrue(Inspection.check(copy).sound());
+    assertSame(sums, adds, copy);
+    assertSame(sums, adds, original());
+  }
+
+  @Test
+  void anExportOfAnImportIsTheSame() throws IOException {
+    count(EngineOptions.defaults(), 500);
+    List<Entry> entries = export(original());
+    importAll(directory.resolve("copy"), entries);
+    assertEquals(sorted(entries), sorted(export(directory.resolve("copy"))));
+  }
+
+  private static List<String> sorted(List<Entry> entries) {
+    return entries.stream().map(Entry::toString).sorted().toList();
+  }
+
+  @Test
+  void anIncompleteImportLeavesNoDirectory() throws IOException {
+    count(EngineOptions.defaults(), 10);
+    List<Entry> entries = export(original());
+    Path copy = directory.resolve("copy");
+    for (List<Entry> wrong :
+        List.of(
+            entries.subList(0, entries.size() - 1), // no end
+            Stream.concat(entries.stream().limit(3), Stream.of(entries.getLast())).toList(),
+            entries.subList(1, entries.size()), // no head
+            Stream.concat(entries.stream(), Stream.of(entries.get(1))).toList())) {
+      assertThrows(IllegalArgumentException.class, () -> importAll(copy, wrong));
+      try (Stream<Path> files = Files.list(copy)) {
+        assertEquals(List.of(), files.toList());
+      }
+    }
+    importAll(copy, entries);
+    assertThrows(NotAppliedException.class, () -> DirectoryImport.begin(copy));
+  }
+
+  @Test
+  void aDirectoryInUseOrWithoutCountersIsRejected() {
+    assertThrows(NotAppliedException.class, () -> export(directory));
+    assertFalse(Files.exists(directory.resolve("lock")));
+    try (Engine engine = Engine.open(original(), EngineOptions.defaults())) {
+      engine.add(new Add("a", 1, null));
+      assertThrows(NotAppliedException.class, () -> export(original()));
+    }
+  }
+}

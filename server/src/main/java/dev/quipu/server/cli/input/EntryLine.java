@@ -1,0 +1,289 @@
+package dev.quipu.server.cli.input;
+
+import dev.quipu.engine.transfer.Entry;
+import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
+import dev.quipu.store.Key;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Entries of a data directory as lines of JSON. 64-bit numbers are strings.
+ *
+ * <pre>{@code
+ * {"export":"1","commands":"9","ageMillis":"184","time":"2026-11-28T01:02:03.004Z"}
+ * {"counter":"likes","value":"7"}                    and "expiresAt"
+ * {"counter":"session","base64":"YWJj"}              and "expiresAt"
+ * {"partition":"p","sort":"s","version":"1a","fields":{"value":{"number":"5"}}}   and "expiresAt"
+ * {"request":"0123456789abcdef0123456789abcdef","counter":"likes","added":"3","value":"7"}
+ * {"request":"0123456789abcdef0123456789abcdef","counter":"likes","canceled":true}
+ * {"end":"5"}
+ * }</pre>
+ */
+public final class EntryLine {
+  private static final String FORMAT = "1";
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+  private EntryLine() {}
+
+  /** Returns the members of an entry. */
+  public static Map<String, Object> members(Entry entry) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    switch (entry) {
+      case Entry.Head head -> {
+        members.put("export", FORMAT);
+        members.put("commands", Long.toString(head.commands()));
+        members.put("ageMillis", Long.toString(head.ageMillis()));
+        members.put("time", Instant.ofEpochMilli(head.wallMillis()).toString());
+      }
+      case Entry.Number number -> {
+        members.put("counter", number.name());
+        members.put("value", Long.toString(number.value()));
+        putExpiry(members, number.expiresAtMillis());
+      }
+      case Entry.Text text -> {
+        members.put("counter", text.name());
+        members.put("base64", text.base64());
+        putExpiry(members, text.expiresAtMillis());
+      }
+      case Entry.Stored(Item item) -> {
+        members.put("partition", item.key().partition());
+        members.put("sort", item.key().sort());
+        members.put("version", item.version().token());
+        item.expiresAt().ifPresent(time -> members.put("expiresAt", time.toString()));
+        Map<String, Object> fields = new TreeMap<>();
+        item.fields().forEach((name, field) -> fields.put(name, members(field)));
+        members.put("fields", fields);
+      }
+      case Entry.Request request -> {
+        members.put("request", "%016x%016x".formatted(request.high(), request.low()));
+        members.put("counter", request.counter());
+        if (request.isCanceled()) {
+          members.put("canceled", true);
+        } else {
+          members.put("added", Long.toString(request.added()));
+          members.put("value", Long.toString(request.value()));
+        }
+        if (request.boundsMark() != 0) {
+          members.put("bounds", Integer.toString(request.boundsMark()));
+        }
+      }
+      case Entry.End end -> members.put("end", Long.toString(end.entries()));
+    }
+    return members;
+  }
+
+  private static void putExpiry(Map<String, Object> members, long millis) {
+    if (millis != 0) {
+      members.put("expiresAt", Instant.ofEpochMilli(millis).toString());
+    }
+  }
+
+  private static Map<String, Object> members(Field field) {
+    return switch (field) {
+      case Field.Number number -> Map.of("number", Long.toString(number.value()));
+      case Field.Text text -> Map.of("text", text.value());
+      case Field.Tokens tokens -> Map.of("tokens", List.copyOf(new TreeSet<>(tokens.values())));
+    };
+  }
+
+  /**
+   * Parses a line.
+   *
+   * @throws IllegalArgumentException naming the invalid member
+   */
+  public static Entry parse(String line) {
+    Members in = new Members(object(line));
+    Entry entry = entry(in);
+    in.requireAllRead();
+    return entry;
+  }
+
+  private static Entry entry(Members in) {
+    if (in.has("export")) {
+      String format = in.text("export");
+      if (!format.equals(FORMAT)) {
+        throw new IllegalArgumentException(
+            "export: format %s; this version reads format %s".formatted(format, FORMAT));
+      }
+      return new Entry.Head(in.number("commands"), in.number("ageMillis"), in.millis("time"));
+    }
+    if (in.has("request")) {
+      return request(in);
+    }
+    if (in.has("counter")) {
+      String name = in.text("counter");
+      return in.has("base64")
+          ? new Entry.Text(name, in.text("base64"), in.expiry())
+          : new Entry.Number(name, in.number("value"), in.expiry());
+    }
+    if (in.has("partition")) {
+      return new Entry.Stored(
+          new Item(
+              new Key(in.text("partition"), in.text("sort")),
+              fields(in.object("fields")),
+              new Item.Version(in.text("version")),
+              in.time("expiresAt")));
+    }
+    if (in.has("end")) {
+      return new Entry.End(in.number("end"));
+    }
+    throw new IllegalArgumentException(
+        "unknown line; known lines have export, counter, partition, request or end");
+  }
+
+  private static Entry.Request request(Members in) {
+    String id = in.text("request");
+    if (!id.matches("[0-9a-f]{32}")) {
+      throw new IllegalArgumentException("request: not 32 hexadecimal digits");
+    }
+    boolean isCanceled = in.has("canceled");
+    if (isCanceled) {
+      in.requireTrue("canceled");
+    }
+    return new Entry.Request(
+        in.text("counter"),
+        Long.parseUnsignedLong(id.substring(0, 16), 16),
+        Long.parseUnsignedLong(id.substring(16), 16),
+        isCanceled,
+        isCanceled ? 0 : in.number("added"),
+        isCanceled ? 0 : in.number("value"),
+        in.has("bounds") ? Math.toIntExact(in.number("bounds")) : 0);
+  }
+
+  private static Map<String, Field> fields(JsonNode node) {
+    Map<String, Field> fields = new HashMap<>();
+    for (String name : node.propertyNames()) {
+      JsonNode field = node.path(name);
+      if (!field.isObject()) {
+        throw new IllegalArgumentException("fields." + name + ": not an object");
+      }
+      Members in = new Members(field);
+      fields.put(
+          name,
+          in.has("number")
+              ? new Field.Number(in.number("number"))
+              : in.has("tokens")
+                  ? new Field.Tokens(in.texts("tokens"))
+                  : new Field.Text(in.text("text")));
+      in.requireAllRead();
+    }
+    return fields;
+  }
+
+  private static JsonNode object(String line) {
+    JsonNode node;
+    try {
+      node = MAPPER.readTree(line);
+    } catch (JacksonException e) {
+      throw new IllegalArgumentException("not JSON: " + e.getOriginalMessage(), e);
+    }
+    if (!node.isObject()) {
+      throw new IllegalArgumentException("not a JSON object");
+    }
+    return node;
+  }
+
+  /** The members of an object, and which of them were read. */
+  private static final class Members {
+    private final JsonNode node;
+    private final Set<String> read = new HashSet<>();
+
+    Members(JsonNode node) {
+      this.node = node;
+    }
+
+    boolean has(String name) {
+      return node.has(name);
+    }
+
+    JsonNode object(String name) {
+      read.add(name);
+      JsonNode value = node.path(name);
+      if (!value.isObject()) {
+        throw new IllegalArgumentException(name + ": not an object");
+      }
+      return value;
+    }
+
+    String text(String name) {
+      read.add(name);
+      return text(name, node.path(name));
+    }
+
+    private static String text(String name, JsonNode value) {
+      if (!value.isString()) {
+        throw new IllegalArgumentException(name + ": not a string");
+      }
+      return value.stringValue();
+    }
+
+    Set<String> texts(String name) {
+      read.add(name);
+      JsonNode value = node.path(name);
+      if (!value.isArray()) {
+        throw new IllegalArgumentException(name + ": not an array");
+      }
+      List<String> texts = new ArrayList<>();
+      value.forEach(each -> texts.add(text(name, each)));
+      return new HashSet<>(texts);
+    }
+
+    long number(String name) {
+      try {
+        return Long.parseLong(text(name));
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException(name + ": not a 64-bit integer in a string", e);
+      }
+    }
+
+    Optional<Instant> time(String name) {
+      if (!has(name)) {
+        return Optional.empty();
+      }
+      try {
+        return Optional.of(Instant.parse(text(name)));
+      } catch (DateTimeParseException e) {
+        throw new IllegalArgumentException(name + ": not a time in UTC", e);
+      }
+    }
+
+    long millis(String name) {
+      return time(name)
+          .orElseThrow(() -> new IllegalArgumentException(name + ": missing"))
+          .toEpochMilli();
+    }
+
+    long expiry() {
+      return time("expiresAt").map(Instant::toEpochMilli).orElse(0L);
+    }
+
+    void requireTrue(String name) {
+      read.add(name);
+      if (!node.path(name).asBoolean(false)) {
+        throw new IllegalArgumentException(name + ": not true");
+      }
+    }
+
+    void requireAllRead() {
+      for (String name : node.propertyNames()) {
+        if (!read.contains(name)) {
+          throw new IllegalArgumentException(name + ": unknown member");
+        }
+      }
+    }
+  }
+}
