@@ -80,13 +80,13 @@ final class CounterCommands {
       RequestId request = given == null ? RequestId.random() : RequestId.of(given);
       Add add = new Add(name, delta, new Bounds(floor, ceiling), request);
       if (verbose) {
-        output.note("request id: " + request); // before the first attempt, to survive a kill
+        output.requestId(request.text()); // before the first attempt, to survive a kill
       }
       try (Access access = target.open()) {
         return print(add, given == null ? addOnce(access, add) : repeated(access, add));
       } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN && !verbose) {
-          output.note("request id: " + request);
+          output.requestId(request.text());
         }
         throw e;
       }

@@ -158,7 +158,7 @@ final class HitsCommand implements Callable<Integer> {
         return print(insert(hits, new Add(name, amount, request), time, given == null));
       } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN) {
-          output.note("request id: " + request);
+          output.requestId(request.text());
         }
         throw e;
       }

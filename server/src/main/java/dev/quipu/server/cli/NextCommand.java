@@ -63,7 +63,7 @@ final class NextCommand extends AccessCommand {
           target.attempts().repeat(() -> access.sequences().next(series, payload, request)));
     } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
-        output.note("request id: " + request);
+        output.requestId(request.text());
       }
       throw e;
     }

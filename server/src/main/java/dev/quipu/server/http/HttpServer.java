@@ -184,7 +184,7 @@ public final class HttpServer implements AutoCloseable {
           meter.closed();
         });
     if (tls.isPresent()) { // a lambda would load the class, and with it those of OpenSSL
-      channel.pipeline().addLast(tls.get().newHandler(channel.alloc()));
+      channel.pipeline().addLast(new TlsOrReply(tls.get()));
     }
     channel
         .pipeline()

@@ -179,7 +179,8 @@ final class ImportTest {
     assertEquals(ExitCode.SKIPPED, load("combined-log", file("log", lines)));
     assertEquals(List.of(14L, 2L, 0L, 12L), result());
     assertEquals(10, err.toString().lines().count(), err.toString());
-    assertTrue(err.toString().startsWith("line 1 skipped: client address: "), err.toString());
+    assertTrue(
+        err.toString().startsWith("{\"note\":\"line 1 skipped: client address: "), err.toString());
   }
 
   @Test
@@ -189,7 +190,8 @@ final class ImportTest {
         ExitCode.SKIPPED,
         load("combined-log", file("log", view(1, 1) + "\r", huge, view(1, 2), huge)));
     assertEquals(List.of(4L, 2L, 0L, 2L), result());
-    String why = "line 2 skipped: the line has 3000000 characters; the limit is 1048576\n";
+    String why =
+        "{\"note\":\"line 2 skipped: the line has 3000000 characters; the limit is 1048576\"}\n";
     assertTrue(err.toString().startsWith(why), err.toString());
   }
 
@@ -288,6 +290,8 @@ final class ImportTest {
     assertEquals("5", value("a"));
     assertEquals(0, run("add", "a", "1", "-v", "--data", directory.toString()));
     assertTrue(err.toString().startsWith("request id: "), err.toString());
+    assertEquals(0, run("add", "a", "1", "-v", "--id", "y", "--json", "--data", "" + directory));
+    assertEquals("{\"requestId\":\"y\"}", err.toString().strip());
   }
 
   @Test

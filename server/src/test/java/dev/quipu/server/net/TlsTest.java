@@ -135,6 +135,9 @@ final class TlsTest {
       assertEquals(1, quipu.counters().read("a").orElseThrow().value());
       String key = directory.resolve("key.pem").toString();
       assertEquals(2, run(err, "add", "a", "1", "--server", url, "--ca", key));
+      assertEquals(2, run(err, "add", "a", "1", "--server", url.replace("https", "http")));
+      assertTrue(err.toString().contains("accepts HTTPS only"), err::toString);
+      assertEquals(1, quipu.counters().read("a").orElseThrow().value());
     }
   }
 

@@ -76,9 +76,14 @@ public final class Output {
     }
   }
 
-  /** Prints a note to standard error. */
+  /** Prints a note to standard error: the text, or with --json an object with it. */
   public void note(String text) {
-    note(line(), text);
+    note(line(), json ? MAPPER.writeValueAsString(Map.of("note", text)) : text);
+  }
+
+  /** Prints the request id of a call whose outcome may become unknown to standard error. */
+  public void requestId(String id) {
+    note(line(), json ? MAPPER.writeValueAsString(Map.of("requestId", id)) : "request id: " + id);
   }
 
   /** Prints why a command fails with {@link ExitCode#FAILED}, such as a counter that is missing. */

@@ -1,0 +1,83 @@
+package dev.quipu.server.http;
+
+import dev.quipu.server.http.message.Problem;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.ssl.OptionalSslHandler;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.ReferenceCountUtil;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Encrypts a connection. A client that does not is told so: it would take a silent close for a lost
+ * reply, and repeat its request in vain.
+ */
+final class TlsOrReply extends OptionalSslHandler {
+  /** Time in which the client can read the reply. */
+  private static final int LINGER_SECONDS = 2;
+
+  /** Time until the first bytes, after which Netty limits the handshake. */
+  private static final int FIRST_SECONDS_MAX = 10;
+
+  TlsOrReply(SslContext context) {
+    super(context);
+  }
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext context) throws Exception {
+    super.handlerAdded(context);
+    Runnable check =
+        () -> {
+          if (!context.isRemoved()) {
+            context.close();
+          }
+        };
+    context.executor().schedule(check, FIRST_SECONDS_MAX, TimeUnit.SECONDS);
+  }
+
+  @Override
+  protected ChannelHandler newNonSslHandler(ChannelHandlerContext context) {
+    return new Reply();
+  }
+
+  /** Replies to the first bytes, and ignores the others. */
+  private static final class Reply extends ChannelInboundHandlerAdapter {
+    private boolean isDone;
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      ReferenceCountUtil.release(message);
+      if (!isDone) {
+        isDone = true;
+        context.writeAndFlush(reply()).addListener(written -> end(context));
+      }
+    }
+
+    private static void end(ChannelHandlerContext context) {
+      ((DuplexChannel) context.channel()).shutdownOutput();
+      context.executor().schedule(() -> context.close(), LINGER_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private static ByteBuf reply() {
+      Problem problem =
+          new Problem(
+                  400,
+                  "tls-required",
+                  "TLS required",
+                  "this port accepts HTTPS only; use a URL with https://")
+              .ofWrite();
+      byte[] body = JsonMapper.builder().build().writeValueAsBytes(problem.members());
+      String head =
+          ("HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\n"
+                  + "Content-Length: %d\r\nConnection: close\r\n\r\n")
+              .formatted(body.length);
+      return Unpooled.wrappedBuffer(head.getBytes(StandardCharsets.US_ASCII), body);
+    }
+  }
+}
