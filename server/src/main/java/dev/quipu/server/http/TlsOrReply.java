@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Encrypts a connection. A client that does not is told so: it would take a silent close for a lost
- * reply, and repeat its request in vain.
+ * Encrypts a connection. A client that sends HTTP without TLS gets an error: after a close without
+ * a reply, it would repeat its request until a timeout.
  */
 final class TlsOrReply extends OptionalSslHandler {
   /** Time in which the client can read the reply. */

@@ -22,6 +22,7 @@ public record OperationRoutes(
       Map.ofEntries(
           Map.entry(
               "bad-request", "The request is invalid; the detail states the field and the limit."),
+          Map.entry("tls-required", "The port accepts HTTPS only; nothing was applied."),
           Map.entry("not-found", "The route does not exist, or the counter was never written."),
           Map.entry("method", "The route does not support this method."),
           Map.entry("media-type", "The body must be JSON, or NDJSON for bulk requests."),
