@@ -14,6 +14,8 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -282,6 +284,42 @@ final class ReadyIT {
                 "{\"name\":\"likes\",\"delta\":1,\"id\":\"%s-%%d\"}\n".formatted(batch)::formatted)
             .collect(Collectors.joining());
     return server.sendLines("/v1/counters/bulk", lines).body();
+  }
+
+  /** The operating system destroys the socket of a port, which then accepts nothing. */
+  @Test
+  void onADeadPort() throws Exception {
+    try (QuipuProcess server =
+        QuipuProcess.serve(
+            temporary.resolve("out"),
+            "--resp",
+            "0",
+            "--data",
+            temporary.resolve("data").toString())) {
+      awaitReady(server);
+      Process killing =
+          new ProcessBuilder(
+                  "ss", "-K", "state", "listening", "sport", "=", ":" + server.redisPort())
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      killing.waitFor();
+      assumeTrue(isDead(server.redisPort()), "needs a kernel that destroys sockets");
+      Progress.await("not ready", () -> send(server, "/readyz").contains("no longer listens"));
+      assertEquals(503, server.send("/readyz", "").status());
+      assertEquals(200, server.send("/livez", "").status());
+      assertTrue(metrics(server).contains("quipu_ready 0.0"));
+      Progress.await("log", () -> server.said().toString().contains("Port no longer listens"));
+      addOne(server);
+    }
+  }
+
+  private static boolean isDead(int port) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return !socket.isConnected();
+    } catch (IOException e) {
+      return true;
+    }
   }
 
   private static void fill(Path ballast) throws IOException {

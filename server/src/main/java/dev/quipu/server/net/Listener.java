@@ -21,6 +21,11 @@ public final class Listener {
   private static final String IN_USE = "Address already in use";
   private static final Pattern ERROR = Pattern.compile("error\\(-(\\d+)\\)");
 
+  /** The messages of EINVAL, EBADF, ENOTSOCK and EOPNOTSUPP, after which no accept succeeds. */
+  private static final Pattern NOT_LISTENING =
+      Pattern.compile(
+          "Invalid argument|Bad file descriptor|Socket operation on non-socket|Operation not supported");
+
   /**
    * Send buffer of a connection; the operating system uses twice as much. Its default grows to 4
    * MiB for a client that does not read, and many of these make the kernel drop packets of all
@@ -86,11 +91,20 @@ public final class Listener {
     return reason.equals(IN_USE) ? IN_USE + "; use another port (0 for any free port)" : reason;
   }
 
-  /** Logs accept failures, such as exhausted file descriptors; Netty retries each second. */
-  private static final class AcceptErrors extends ChannelInboundHandlerAdapter {
+  /**
+   * Logs accept failures, such as exhausted file descriptors; Netty retries each second. If the
+   * socket no longer listens, no retry can succeed: then the channel is closed, which the readiness
+   * of the server shows.
+   */
+  static final class AcceptErrors extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      Incidents.inConnection("Cannot accept a connection", cause);
+      if (NOT_LISTENING.matcher(String.valueOf(cause.getMessage())).find()) {
+        Incidents.inConnection("Port no longer listens; restart the server", cause);
+        context.close();
+      } else {
+        Incidents.inConnection("Cannot accept a connection", cause);
+      }
     }
   }
 }
