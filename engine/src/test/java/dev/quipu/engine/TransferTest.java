@@ -141,6 +141,28 @@ final class TransferTest {
     assertThrows(NotAppliedException.class, () -> DirectoryImport.begin(copy));
   }
 
+  /** After a kill, no engine opens what the import has written so far. */
+  @Test
+  void anInterruptedImportIsRejected() throws IOException {
+    count(EngineOptions.defaults(), 10);
+    Path copy = directory.resolve("copy");
+    Path killed = Files.createDirectory(directory.resolve("killed"));
+    try (DirectoryImport target = DirectoryImport.begin(copy)) {
+      export(original()).forEach(target::add);
+      try (Stream<Path> files = Files.list(copy)) {
+        for (Path each : files.toList()) {
+          Files.copy(each, killed.resolve(each.getFileName()));
+        }
+      }
+    }
+    NotAppliedException why =
+        assertThrows(
+            NotAppliedException.class, () -> Engine.open(killed, EngineOptions.defaults()));
+    assertTrue(
+        String.valueOf(why.getMessage()).contains("it contains import-is-incomplete"),
+        why::getMessage);
+  }
+
   @Test
   void aDirectoryInUseOrWithoutCountersIsRejected() {
     assertThrows(NotAppliedException.class, () -> export(directory));

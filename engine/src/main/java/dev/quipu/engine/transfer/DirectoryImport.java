@@ -5,6 +5,7 @@ import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.environment.FileDisk;
 import dev.quipu.engine.environment.HeldLock;
 import dev.quipu.engine.environment.Settings;
@@ -33,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  * returned. Not thread-safe.
  */
 public final class DirectoryImport implements Closeable {
+  /** Exists during an import: an engine rejects a directory with files that it does not know. */
+  private static final String MARK = "import-is-incomplete";
+
   private final Disk disk;
   private final Path directory;
   private final long identity = Randomness.secure().nextLong();
@@ -50,6 +54,10 @@ public final class DirectoryImport implements Closeable {
     this.state = new State(identity, settings.window().toMillis(), settings.idsInMemoryMax());
     disk.createDirectories(directory);
     this.lock = disk.lock(directory);
+    try (DiskFile mark = disk.create(directory.resolve(MARK))) {
+      mark.sync();
+    }
+    disk.syncDirectory(directory);
     disk.createDirectories(IdFiles.directory(directory));
     disk.createDirectories(Log.directory(directory));
   }
@@ -197,6 +205,7 @@ public final class DirectoryImport implements Closeable {
       int segmentBytes = EngineOptions.defaults().segmentBytes();
       writer.write(state, state.ids.files(), false, first.wallMillis(), segmentBytes);
       disk.syncDirectory(IdFiles.directory(directory));
+      disk.delete(directory.resolve(MARK)); // the snapshot is enough now
       // Last: until then, no engine opens the directory.
       FormatFile.restore(disk, directory, identity, Randomness.secure().nextLong());
       disk.syncDirectory(directory);
