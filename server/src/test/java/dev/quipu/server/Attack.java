@@ -51,9 +51,12 @@ enum Attack {
   UNREAD_RESP {
     @Override
     String run(AttackedServer server, AtomicBoolean stop) {
-      String large = "SET text " + "x".repeat(4_000) + "\r\n";
-      String request = "MGET" + " text".repeat(100) + "\r\nINFO\r\n";
-      return flood(server.resp(), 200, large, n -> request, false, stop);
+      String large =
+          IntStream.range(0, 1_000)
+              .mapToObj(i -> "HINCRBY hash %s%d 1\r\n".formatted(LONG_NAME, i))
+              .collect(Collectors.joining());
+      ask(server.resp(), large + "QUIT\r\n");
+      return flood(server.resp(), 200, "", n -> "HGETALL hash\r\nINFO\r\n", false, stop);
     }
   },
   UNREAD_MEMCACHED {

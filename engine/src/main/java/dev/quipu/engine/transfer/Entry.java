@@ -24,7 +24,7 @@ public sealed interface Entry {
   record Number(String name, long value, long expiresAtMillis) implements Entry {}
 
   /**
-   * A text in place of a counter, as clients of the Redis protocol and memcached store it.
+   * A text in place of a counter, as memcached clients store it.
    *
    * @param base64 its bytes in Base64
    * @param expiresAtMillis in milliseconds since 1970; 0 for never
