@@ -395,6 +395,7 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     }
     byte[] data = new byte[length];
     in.readBytes(data);
+    batch.countSmall(length);
     command = null;
     if (in.getShort(in.readerIndex()) != ('\r' << 8 | '\n')) {
       // The start of the next command is unknown; like memcached, skip the rest of the line.

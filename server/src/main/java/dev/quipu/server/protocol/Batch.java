@@ -32,6 +32,9 @@ public final class Batch implements Operation {
   /** Number of names visited by one batch before other connections are served. */
   private static final int VISITED_MAX = 50_000;
 
+  /** Size of a buffer that may be mostly unused. */
+  private static final int ANSWER_CAPACITY_FREE = 8 << 10;
+
   /** Memory for replies is reserved in steps of this size. */
   private static final int ANSWER_STEP_BYTES = 16 << 10;
 
@@ -105,7 +108,7 @@ public final class Batch implements Operation {
    */
   public boolean tryHold(long bytes) {
     if (bytes <= COMMAND_BYTES_FREE) {
-      smallBytes += bytes;
+      countSmall(bytes);
       return true;
     }
     if (!memory.tryTake(bytes)) {
@@ -113,6 +116,11 @@ public final class Batch implements Operation {
     }
     commandBytes += bytes;
     return true;
+  }
+
+  /** Counts memory of a command towards the limit of small ones. */
+  public void countSmall(long bytes) {
+    smallBytes += bytes;
   }
 
   /** Returns the memory of the small commands, in bytes. */
@@ -219,6 +227,21 @@ public final class Batch implements Operation {
 
   @Override
   public void on(CounterAccess counters) {
+    runSome(counters);
+    trim();
+  }
+
+  /** Releases what a rejected reply has left: only the bytes of replies are reserved. */
+  private void trim() {
+    int bytes = out.readableBytes();
+    if (out.capacity() > ANSWER_CAPACITY_FREE && out.capacity() / 2 > bytes) {
+      ByteBuf trimmed = Unpooled.buffer(bytes).writeBytes(out);
+      out.release();
+      out = trimmed;
+    }
+  }
+
+  private void runSome(CounterAccess counters) {
     touched = next; // places looked up in an earlier commit may have been reused
     int bytes = commandBytesMax(counters);
     do {

@@ -48,9 +48,10 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
 
   /**
    * Undecoded bytes over the budget after which the connection is rejected. A transport may deliver
-   * input after reading was paused: io_uring does, until the socket is empty.
+   * input after reading was paused: io_uring does, until the socket is empty. A thousand
+   * connections hold this much in addition to the budget.
    */
-  private static final int OVER_BUDGET_BYTES_MAX = 16 << 10;
+  private static final int OVER_BUDGET_BYTES_MAX = 4 << 10;
 
   private static final int ANSWER_BYTES_EXPECTED_MAX = 4 << 10;
 
@@ -187,8 +188,11 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf came = (ByteBuf) message;
     try {
-      if (decoder.isEnding() || isShut || isOutOfMemory) {
-        return; // further input is ignored
+      if (isIgnoringInput()) {
+        if (linger != null) {
+          linger.discarded(came.readableBytes());
+        }
+        return;
       }
       if (rest == null && batch == null && mayGoOn(context)) {
         read(context, came);
@@ -204,6 +208,10 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
       came.release();
     }
     adjust(context);
+  }
+
+  private boolean isIgnoringInput() {
+    return decoder.isEnding() || isShut || isOutOfMemory;
   }
 
   /** Keeps undecoded input in a separate buffer; each byte is copied twice at most. */
@@ -267,8 +275,9 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private boolean fill(ByteBuf in, Batch next) {
     int start = in.readerIndex();
     int limit = start + BATCH_BYTES_MAX;
+    int commandsMax = Math.clamp(commits.commandsShare(), BATCH_COMMANDS_FREE, BATCH_COMMANDS_MAX);
     while (in.readerIndex() < limit
-        && next.size() < BATCH_COMMANDS_MAX
+        && next.size() < commandsMax
         && next.smallBytes() < BATCH_SMALL_BYTES_MAX
         && !decoder.isEnding()) {
       boolean isMuch =
@@ -419,7 +428,10 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
         waiting != null
             && (waiting.readableBytes() > WAITING_BYTES_MAX
                 || (batch != null && waiting.capacity() + decoder.heldBytes() > heldBytes));
-    context.channel().config().setAutoRead(linger != null || (mayGoOn(context) && !isMuch));
+    LingeringClose last = linger;
+    boolean isReading =
+        last == null ? mayGoOn(context) && !isMuch && !isIgnoringInput() : last.isReading();
+    context.channel().config().setAutoRead(isReading);
   }
 
   /** Writes the last reply and closes the connection once the client had time to read it. */

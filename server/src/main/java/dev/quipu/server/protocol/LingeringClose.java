@@ -18,8 +18,15 @@ final class LingeringClose {
   private static final int WRITE_SECONDS_MAX = 30;
   private static final int READ_SECONDS_MAX = 2;
 
+  /**
+   * Input that is discarded before the connection closes, in bytes: a client that only sends would
+   * keep the loop busy with reading.
+   */
+  private static final int DISCARDED_BYTES_MAX = 256 << 10;
+
   private final ChannelHandlerContext context;
   private boolean isWritten;
+  private int discarded;
 
   private LingeringClose(ChannelHandlerContext context) {
     this.context = context;
@@ -31,6 +38,19 @@ final class LingeringClose {
     linger.closeIn(WRITE_SECONDS_MAX);
     context.writeAndFlush(last).addListener(linger::written);
     return linger;
+  }
+
+  /** Returns whether input is read, in order to be discarded: not before the reply is written. */
+  boolean isReading() {
+    return isWritten;
+  }
+
+  /** Notes that input was discarded. */
+  void discarded(int bytes) {
+    discarded += bytes;
+    if (discarded > DISCARDED_BYTES_MAX) {
+      context.close();
+    }
   }
 
   /** Notes that the client has shut down its output. */
@@ -49,6 +69,7 @@ final class LingeringClose {
       return;
     }
     closeIn(READ_SECONDS_MAX);
+    channel.config().setAutoRead(true);
     SslHandler tls = channel.pipeline().get(SslHandler.class);
     if (tls == null) {
       shutdown();

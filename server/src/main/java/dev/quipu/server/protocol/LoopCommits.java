@@ -18,6 +18,9 @@ import java.util.function.Consumer;
  * thread. Confined to its event loop.
  */
 final class LoopCommits {
+  /** Number of commands of a group, which its connections share: it bounds the time of a group. */
+  private static final int GROUP_COMMANDS = 32 << 10;
+
   /** Maximum number of heavy batches in one group. */
   private static final int HEAVY_MAX = 2;
 
@@ -29,6 +32,7 @@ final class LoopCommits {
   private final Deque<Batch> heavy = new ArrayDeque<>();
   private List<Batch> waiting = new ArrayList<>();
   private List<Batch> spare = new ArrayList<>();
+  private int lastSize; // batches of the last group
   private boolean isScheduled;
   private boolean isCommitting;
 
@@ -70,6 +74,11 @@ final class LoopCommits {
     }
   }
 
+  /** Returns the share of one connection of the commands of a group. */
+  int commandsShare() {
+    return GROUP_COMMANDS / Math.max(1, Math.max(lastSize, waiting.size()));
+  }
+
   /** Moves a few heavy batches into the next group. */
   private void takeHeavy() {
     for (int taken = 0; taken < HEAVY_MAX && !heavy.isEmpty(); ) {
@@ -91,6 +100,7 @@ final class LoopCommits {
       takeHeavy();
     }
     List<Batch> batches = waiting;
+    lastSize = batches.size();
     waiting = spare;
     // A commit that timed out may still execute, so its list is not reused.
     spare = new ArrayList<>(0);

@@ -224,6 +224,37 @@ final class BatchTest {
     batches.forEach(each -> assertTrue(each.heldBytes() >= reply, () -> "" + each.heldBytes()));
   }
 
+  /** Collects a large reply and then replies with an error, as when there is no memory for it. */
+  private record Rejecting() implements PendingCommand {
+    @Override
+    public int bytesMax(CounterAccess counters) {
+      return 0;
+    }
+
+    @Override
+    public void run(CounterAccess counters, ByteBuf out) {
+      int before = out.writerIndex();
+      out.writeZero(60_000).writerIndex(before);
+      out.writeCharSequence("out of memory ", StandardCharsets.US_ASCII);
+    }
+
+    @Override
+    public void failed(RuntimeException why, ByteBuf out) {}
+  }
+
+  /** Only the bytes of replies are reserved, so a group must not hold larger buffers. */
+  @Test
+  void aRejectedReplyLeavesNoLargeBuffer() {
+    Batch batch = batch(2);
+    batch.add(new Counting("a"));
+    batch.add(new Rejecting());
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      engine.run(List.of(batch));
+    }
+    assertEquals("counted out of memory ", answers(batch));
+    assertTrue(batch.answers().capacity() < 100, () -> "" + batch.answers().capacity());
+  }
+
   private static void runAll(Deque<Runnable> loop) {
     while (!loop.isEmpty()) {
       loop.remove().run();

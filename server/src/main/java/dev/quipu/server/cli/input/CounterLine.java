@@ -57,7 +57,8 @@ public final class CounterLine {
     return Optional.of(new Add(name, delta, RequestId.of(own)));
   }
 
-  private static JsonNode object(String line) {
+  /** Parses an object; a member that occurs twice, or text after the object, is an error. */
+  static JsonNode object(String line) {
     JsonNode node;
     try {
       node = MAPPER.readTree(line);

@@ -16,9 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Entries of a data directory as lines of JSON. 64-bit numbers are strings.
@@ -35,7 +33,6 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class EntryLine {
   private static final String FORMAT = "1";
-  private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   private EntryLine() {}
 
@@ -106,7 +103,7 @@ public final class EntryLine {
    * @throws IllegalArgumentException naming the invalid member
    */
   public static Entry parse(String line) {
-    Members in = new Members(object(line));
+    Members in = new Members(CounterLine.object(line));
     Entry entry = entry(in);
     in.requireAllRead();
     return entry;
@@ -182,19 +179,6 @@ public final class EntryLine {
       in.requireAllRead();
     }
     return fields;
-  }
-
-  private static JsonNode object(String line) {
-    JsonNode node;
-    try {
-      node = MAPPER.readTree(line);
-    } catch (JacksonException e) {
-      throw new IllegalArgumentException("not JSON: " + e.getOriginalMessage(), e);
-    }
-    if (!node.isObject()) {
-      throw new IllegalArgumentException("not a JSON object");
-    }
-    return node;
   }
 
   /** The members of an object, and which of them were read. */

@@ -7,17 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.Quipu;
 import dev.quipu.RequestId;
-import dev.quipu.server.cli.QuipuCommand;
 import dev.quipu.server.cli.output.ExitCode;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -28,14 +24,6 @@ final class BackupCommandsTest {
   private Path target = Path.of("");
   private Path copy = Path.of("");
 
-  /** The output and exit code of a command. */
-  private record CommandResult(int code, String out, String err) {
-    void expectError(int code, String part) {
-      assertEquals(code, this.code, toString());
-      assertTrue(err.contains(part), toString());
-    }
-  }
-
   @BeforeEach
   void name() {
     data = temporary.resolve("data");
@@ -43,22 +31,10 @@ final class BackupCommandsTest {
     copy = temporary.resolve("copy");
   }
 
-  private static CommandResult run(Object... arguments) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    CommandLine line = QuipuCommand.commandLine();
-    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-    String[] texts = new String[arguments.length];
-    for (int i = 0; i < texts.length; i++) {
-      texts[i] = arguments[i].toString();
-    }
-    return new CommandResult(line.execute(texts), out.toString(), err.toString());
-  }
-
   private static JsonNode json(Object... arguments) {
-    CommandResult result = run(arguments);
-    assertEquals(0, result.code, result.toString());
-    return JsonMapper.builder().build().readTree(result.out);
+    CommandResult result = CommandResult.run(arguments);
+    assertEquals(0, result.code(), result.toString());
+    return JsonMapper.builder().build().readTree(result.out());
   }
 
   private static void add(Quipu quipu, String id) {
@@ -66,8 +42,8 @@ final class BackupCommandsTest {
   }
 
   private static void expectValue(String value, Path directory) {
-    CommandResult result = run("get", "a", "--data", directory);
-    assertEquals(value, result.out.strip(), result.toString());
+    CommandResult result = CommandResult.run("get", "a", "--data", directory);
+    assertEquals(value, result.out().strip(), result.toString());
   }
 
   @Test
@@ -84,80 +60,85 @@ final class BackupCommandsTest {
         Thread.onSpinWait();
       }
       add(quipu, "two");
-      CommandResult second = run("backup", "--data", data, "--to", target);
-      assertEquals(0, second.code, second.toString());
-      assertTrue(second.out.contains("backed up position " + (position + 1)), second.out);
+      CommandResult second = CommandResult.run("backup", "--data", data, "--to", target);
+      assertEquals(0, second.code(), second.toString());
+      assertTrue(second.out().contains("backed up position " + (position + 1)), second.out());
     }
-    CommandResult check = run("check", "--data", target);
-    assertEquals(0, check.code, check.toString());
-    assertTrue(check.out.contains("restored: 0 to " + (position + 1)), check.out);
-    assertEquals(0, run("restore", "--from", target, "--data", copy).code);
+    CommandResult check = CommandResult.run("check", "--data", target);
+    assertEquals(0, check.code(), check.toString());
+    assertTrue(check.out().contains("restored: 0 to " + (position + 1)), check.out());
+    assertEquals(0, CommandResult.run("restore", "--from", target, "--data", copy).code());
     expectValue("2", copy);
     Path atPosition = temporary.resolve("position");
     JsonNode restored =
         json("restore", "--from", target, "--at", position, "--data", atPosition, "--json");
     assertEquals(position, restored.path("position").asLong());
     expectValue("1", atPosition);
-    assertTrue(run("add", "a", "1", "--id", "one", "--data", atPosition).out.contains("replayed"));
+    assertTrue(
+        CommandResult.run("add", "a", "1", "--id", "one", "--data", atPosition)
+            .out()
+            .contains("replayed"));
     Path atTime = temporary.resolve("time");
-    CommandResult time = run("restore", "--from", target, "--at", between, "--data", atTime);
-    assertEquals(0, time.code, time.toString());
+    CommandResult time =
+        CommandResult.run("restore", "--from", target, "--at", between, "--data", atTime);
+    assertEquals(0, time.code(), time.toString());
     expectValue("1", atTime);
   }
 
   @Test
   void whatCannotBeDoneIsRejectedWithTheReason() throws Exception {
-    run("backup", "--data", data, "--to", target)
+    CommandResult.run("backup", "--data", data, "--to", target)
         .expectError(ExitCode.USAGE, data + " is not a data directory");
     assertFalse(Files.exists(target));
-    run("add", "a", "1", "--data", data);
-    run("restore", "--from", target, "--data", copy)
+    CommandResult.run("add", "a", "1", "--data", data);
+    CommandResult.run("restore", "--from", target, "--data", copy)
         .expectError(ExitCode.USAGE, target + " is not a backup");
-    assertEquals(0, run("backup", "--data", data, "--to", target).code);
-    run("backup", "--data", target, "--to", copy)
+    assertEquals(0, CommandResult.run("backup", "--data", data, "--to", target).code());
+    CommandResult.run("backup", "--data", target, "--to", copy)
         .expectError(ExitCode.USAGE, target + " is not a data directory");
-    run("backup", "--data", data, "--to", data)
+    CommandResult.run("backup", "--data", data, "--to", data)
         .expectError(ExitCode.USAGE, data + " is in the data directory " + data);
-    run("restore", "--from", target, "--at", "yesterday", "--data", copy)
+    CommandResult.run("restore", "--from", target, "--at", "yesterday", "--data", copy)
         .expectError(ExitCode.USAGE, "--at is 'yesterday'; use a position, such as 1234, or");
-    run("restore", "--from", target, "--at", "99", "--data", copy)
+    CommandResult.run("restore", "--from", target, "--at", "99", "--data", copy)
         .expectError(ExitCode.USAGE, "position 99 is outside the backup");
-    run("restore", "--from", target, "--at", "2001-01-01T00:00:00Z", "--data", copy)
+    CommandResult.run("restore", "--from", target, "--at", "2001-01-01T00:00:00Z", "--data", copy)
         .expectError(ExitCode.USAGE, "is outside the backup");
-    run("restore", "--from", target, "--data", data)
+    CommandResult.run("restore", "--from", target, "--data", data)
         .expectError(ExitCode.USAGE, data + " is not empty; specify a new directory");
-    run("get", "a", "--data", target)
+    CommandResult.run("get", "a", "--data", target)
         .expectError(ExitCode.USAGE, "is a backup; restore it to a data directory");
-    run("salvage", "--data", target).expectError(ExitCode.USAGE, "is a backup");
+    CommandResult.run("salvage", "--data", target).expectError(ExitCode.USAGE, "is a backup");
     assertFalse(Files.exists(copy));
     expectValue("1", data);
   }
 
   @Test
   void aFileInPlaceOfADirectoryIsAnError() throws Exception {
-    run("add", "a", "1", "--data", data);
+    CommandResult.run("add", "a", "1", "--data", data);
     Path file = Files.createFile(temporary.resolve("file"));
-    run("backup", "--data", data, "--to", file.resolve("below"))
+    CommandResult.run("backup", "--data", data, "--to", file.resolve("below"))
         .expectError(ExitCode.UNREACHABLE, "cannot back up " + data + " to " + file);
-    run("backup", "--data", data, "--to", file)
+    CommandResult.run("backup", "--data", data, "--to", file)
         .expectError(ExitCode.UNREACHABLE, "cannot back up " + data + " to " + file);
-    assertEquals(0, run("backup", "--data", data, "--to", target).code);
-    run("restore", "--from", target, "--data", file.resolve("below"))
+    assertEquals(0, CommandResult.run("backup", "--data", data, "--to", target).code());
+    CommandResult.run("restore", "--from", target, "--data", file.resolve("below"))
         .expectError(ExitCode.UNREACHABLE, "cannot restore " + target + " to " + file);
   }
 
   @Test
   void aDamagedBackupIsReported() throws Exception {
-    run("add", "a", "1", "--data", data);
-    assertEquals(0, run("backup", "--data", data, "--to", target).code);
+    CommandResult.run("add", "a", "1", "--data", data);
+    assertEquals(0, CommandResult.run("backup", "--data", data, "--to", target).code());
     Path log = target.resolve("log/0000000000000001.log");
     byte[] bytes = Files.readAllBytes(log);
     bytes[bytes.length - 10] ^= 1;
     Files.write(log, bytes);
-    CommandResult check = run("check", "--data", target);
+    CommandResult check = CommandResult.run("check", "--data", target);
     check.expectError(ExitCode.DAMAGED, "back up to a new directory");
-    assertTrue(check.out.contains(log.toString()), check.out);
-    run("restore", "--from", target, "--data", copy).expectError(ExitCode.DAMAGED, log.toString());
+    assertTrue(check.out().contains(log.toString()), check.out());
+    CommandResult.run("restore", "--from", target, "--data", copy)
+        .expectError(ExitCode.DAMAGED, log.toString());
     assertFalse(Files.exists(copy));
   }
 }

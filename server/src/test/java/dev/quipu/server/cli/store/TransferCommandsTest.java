@@ -8,10 +8,7 @@ import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.Operation;
-import dev.quipu.server.cli.QuipuCommand;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +17,6 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /** {@code quipu export --all} and {@code quipu import --format directory}. */
 final class TransferCommandsTest {
@@ -32,14 +28,6 @@ final class TransferCommandsTest {
   private Path copy = Path.of("");
   private Path file = Path.of("");
 
-  /** The output and exit code of a command. */
-  private record CommandResult(int code, String out, String err) {
-    void expectError(int code, String part) {
-      assertEquals(code, this.code, toString());
-      assertTrue(err.contains(part), toString());
-    }
-  }
-
   @BeforeEach
   void name() {
     data = temporary.resolve("data");
@@ -47,22 +35,10 @@ final class TransferCommandsTest {
     file = temporary.resolve("all.json");
   }
 
-  private static CommandResult run(Object... arguments) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    CommandLine line = QuipuCommand.commandLine();
-    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-    String[] texts = new String[arguments.length];
-    for (int i = 0; i < texts.length; i++) {
-      texts[i] = arguments[i].toString();
-    }
-    return new CommandResult(line.execute(texts), out.toString(), err.toString());
-  }
-
   private static String done(Object... arguments) {
-    CommandResult result = run(arguments);
-    assertEquals(0, result.code, result.toString());
-    return result.out.strip();
+    CommandResult result = CommandResult.run(arguments);
+    assertEquals(0, result.code(), result.toString());
+    return result.out().strip();
   }
 
   /** Counts in every way that a data directory has. */
@@ -110,11 +86,14 @@ final class TransferCommandsTest {
     Path log = temporary.resolve("access.log");
     List<String> shown = new ArrayList<>();
     shown.add(done("list", "--data", directory));
-    shown.add(run("add", "likes", "3", "--id", "one", "--data", directory).toString());
     shown.add(
-        run("add", "stock", "-2", "--floor", "-2", "--id", "bounded", "--data", directory)
+        CommandResult.run("add", "likes", "3", "--id", "one", "--data", directory).toString());
+    shown.add(
+        CommandResult.run(
+                "add", "stock", "-2", "--floor", "-2", "--id", "bounded", "--data", directory)
             .toString());
-    shown.add(run("add", "likes", "9", "--id", "never", "--data", directory).toString());
+    shown.add(
+        CommandResult.run("add", "likes", "9", "--id", "never", "--data", directory).toString());
     shown.add(done("online", "lobby", "--data", directory));
     shown.add(
         done("next", "invoices", "--payload", "Zoë 1 €", "--id", "first", "--data", directory));
@@ -147,17 +126,17 @@ final class TransferCommandsTest {
     count();
     List<String> lines = done("export", "--all", "--data", data).lines().toList();
     Files.write(file, lines.subList(0, lines.size() - 1));
-    run("import", "--format", "directory", file, "--data", copy)
+    CommandResult.run("import", "--format", "directory", file, "--data", copy)
         .expectError(2, "the end is missing: the export is incomplete; the directory was not");
     Files.writeString(file, String.join("\n", lines).replace("\"value\":\"7\"", "\"value\":7"));
-    run("import", "--format", "directory", file, "--data", copy)
+    CommandResult.run("import", "--format", "directory", file, "--data", copy)
         .expectError(2, "line 2: value: not a string; the directory was not created");
     assertFalse(Files.exists(copy.resolve("format")));
-    run("export", "--all").expectError(2, "--all requires --data DIR");
-    run("import", "--format", "directory", file)
+    CommandResult.run("export", "--all").expectError(2, "--all requires --data DIR");
+    CommandResult.run("import", "--format", "directory", file)
         .expectError(2, "--format directory requires --data DIR; use a new directory");
-    run("import", "--format", "directory", file, "--data", data)
+    CommandResult.run("import", "--format", "directory", file, "--data", data)
         .expectError(2, "is not empty; specify a new directory");
-    run("export", "--all", "--data", copy).expectError(2, "is not a data directory");
+    CommandResult.run("export", "--all", "--data", copy).expectError(2, "is not a data directory");
   }
 }
