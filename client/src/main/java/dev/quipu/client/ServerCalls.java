@@ -42,8 +42,8 @@ public final class ServerCalls implements AutoCloseable {
   private static final int ATTEMPTS = 3;
 
   private static final String TLS_REMEDY =
-      ". If the server has no --tls-cert, use http:// instead of https://; if it has, this"
-          + " machine must trust the certificate";
+      ". If the server has no --tls-cert, use http:// instead of https://; if it has, name its"
+          + " certificate with --ca FILE, or let this machine trust it";
 
   private final ClientOptions options;
   private final Clock clock = Clock.system();

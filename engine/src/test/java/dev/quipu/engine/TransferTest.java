@@ -131,14 +131,22 @@ final class TransferTest {
             entries.subList(0, entries.size() - 1), // no end
             Stream.concat(entries.stream().limit(3), Stream.of(entries.getLast())).toList(),
             entries.subList(1, entries.size()), // no head
-            Stream.concat(entries.stream(), Stream.of(entries.get(1))).toList())) {
+            Stream.concat(entries.stream(), Stream.of(entries.get(1))).toList(),
+            with(entries, 0, new Entry.Head(-1, 1, 1)),
+            with(entries, 0, new Entry.Head(1, Long.MAX_VALUE, 1)),
+            with(entries, 1, new Entry.Number("", 5, 0)),
+            with(entries, entries.size() - 2, entries.get(entries.size() - 3)))) {
       assertThrows(IllegalArgumentException.class, () -> importAll(copy, wrong));
-      try (Stream<Path> files = Files.list(copy)) {
-        assertEquals(List.of(), files.toList());
-      }
+      assertFalse(Files.exists(copy));
     }
     importAll(copy, entries);
     assertThrows(NotAppliedException.class, () -> DirectoryImport.begin(copy));
+  }
+
+  private static List<Entry> with(List<Entry> entries, int at, Entry other) {
+    List<Entry> changed = new ArrayList<>(entries);
+    changed.set(at, other);
+    return changed;
   }
 
   /** After a kill, no engine opens what the import has written so far. */

@@ -73,7 +73,7 @@ enum Attack {
       // Much input on each connection: the server prepares large buffers for more.
       String set = "set text 0 0 4000\r\n" + "x".repeat(4_000) + "\r\n";
       String request = "get" + " text".repeat(50) + "\r\n" + set.repeat(4);
-      return flood(server.memcached(), 1_500, set, n -> request, false, stop);
+      return flood(server.memcached(), 1_200, set, n -> request, false, stop);
     }
   },
   MULTI_WITHOUT_EXEC {

@@ -18,6 +18,7 @@ import dev.quipu.engine.state.State;
 import dev.quipu.time.Randomness;
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
@@ -37,11 +38,16 @@ public final class DirectoryImport implements Closeable {
   /** Exists during an import: an engine rejects a directory with files that it does not know. */
   private static final String MARK = "import-is-incomplete";
 
+  /** Maximum of the engine's own clock: ten thousand years. */
+  private static final long AGE_MILLIS_MAX = 315_360_000_000_000L;
+
   private final Disk disk;
   private final Path directory;
   private final long identity = Randomness.secure().nextLong();
   private final State state;
   private final HeldLock lock;
+  private final boolean isNew;
+  private final long[] entry = new long[IdTable.STRIDE];
   private Entry.@Nullable Head head;
   private long entries;
   private boolean isComplete;
@@ -52,6 +58,7 @@ public final class DirectoryImport implements Closeable {
     this.directory = directory;
     Settings settings = Settings.forReading(EngineOptions.defaults().idsInMemoryMax());
     this.state = new State(identity, settings.window().toMillis(), settings.idsInMemoryMax());
+    this.isNew = !disk.exists(directory);
     disk.createDirectories(directory);
     this.lock = disk.lock(directory);
     try (DiskFile mark = disk.create(directory.resolve(MARK))) {
@@ -73,6 +80,10 @@ public final class DirectoryImport implements Closeable {
 
   static DirectoryImport begin(Disk disk, Path directory) {
     try {
+      if (Files.isRegularFile(directory)) {
+        throw new NotAppliedException(
+            Reason.INVALID, directory + " is a file; specify a new directory");
+      }
       if (disk.exists(directory) && !disk.list(directory).isEmpty()) {
         throw new NotAppliedException(
             Reason.INVALID, directory + " is not empty; specify a new directory");
@@ -136,6 +147,10 @@ public final class DirectoryImport implements Closeable {
     if (head != null) {
       throw new IllegalArgumentException("the head occurs a second time");
     }
+    if (first.commands() < 0 || first.ageMillis() < 0 || first.ageMillis() > AGE_MILLIS_MAX) {
+      throw new IllegalArgumentException(
+          "commands and ageMillis must be 0 or more; ageMillis at most " + AGE_MILLIS_MAX);
+    }
     head = first;
     state.frame = 1;
     state.commands = first.commands();
@@ -152,6 +167,9 @@ public final class DirectoryImport implements Closeable {
     if (state.counters.find(name) >= 0) {
       throw new IllegalArgumentException("the counter occurs a second time, or after its requests");
     }
+    if (name.isEmpty()) {
+      throw new IllegalArgumentException("the name of a counter is empty");
+    }
     int ordinal = state.counters.size();
     state.name(ordinal, name);
     return ordinal;
@@ -160,6 +178,9 @@ public final class DirectoryImport implements Closeable {
   private void request(Entry.Request request) {
     int known = state.counters.find(request.counter());
     int ordinal = known >= 0 ? known : newOrdinal(request.counter()); // it was removed
+    if (state.ids.find(request.high(), request.low(), ordinal, state.timeMillis, entry)) {
+      throw new IllegalArgumentException("the request occurs a second time for this counter");
+    }
     int kind = request.isCanceled() ? IdTable.CANCELED : IdTable.APPLIED;
     state.remember(
         request.high(),
@@ -226,6 +247,9 @@ public final class DirectoryImport implements Closeable {
         for (Path each : disk.list(parent)) {
           disk.delete(each);
         }
+      }
+      if (isNew) {
+        disk.delete(directory);
       }
     }
   }

@@ -19,6 +19,7 @@ import dev.quipu.server.cli.output.Terminal;
 import dev.quipu.server.cli.store.DirectoryTransfer;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewEvent;
+import java.io.BufferedInputStream;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -30,6 +31,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -70,6 +72,7 @@ import picocli.CommandLine.TypeConversionException;
       "  quipu import --data quipu-data --format combined-log access.log"
     })
 final class ImportCommand extends AccessCommand {
+  private static final byte[] GZIP_MAGIC = {0x1f, (byte) 0x8b};
   private static final int BATCH = 512;
   private static final int REPORTED_MAX = 10;
   private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -297,12 +300,13 @@ final class ImportCommand extends AccessCommand {
   }
 
   private InputStream open() throws IOException {
-    if (file.toString().equals("-")) {
-      return System.in;
-    }
-    InputStream in = Files.newInputStream(file);
+    InputStream raw = file.toString().equals("-") ? System.in : Files.newInputStream(file);
+    InputStream in = new BufferedInputStream(raw);
     try {
-      return file.toString().endsWith(".gz") ? new GZIPInputStream(in) : in;
+      in.mark(GZIP_MAGIC.length);
+      boolean isGzip = Arrays.equals(in.readNBytes(GZIP_MAGIC.length), GZIP_MAGIC);
+      in.reset();
+      return isGzip || file.toString().endsWith(".gz") ? new GZIPInputStream(in) : in;
     } catch (IOException e) {
       in.close();
       throw e;

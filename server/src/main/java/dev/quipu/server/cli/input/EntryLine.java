@@ -28,7 +28,7 @@ import tools.jackson.databind.JsonNode;
  * {"partition":"p","sort":"s","version":"1a","fields":{"value":{"number":"5"}}}   and "expiresAt"
  * {"request":"0123456789abcdef0123456789abcdef","counter":"likes","added":"3","value":"7"}
  * {"request":"0123456789abcdef0123456789abcdef","counter":"likes","canceled":true}
- * {"end":"5"}
+ * {"end":"5","sha256":"…"}                           of the lines before it, with their line feeds
  * }</pre>
  */
 public final class EntryLine {
@@ -102,12 +102,20 @@ public final class EntryLine {
    *
    * @throws IllegalArgumentException naming the invalid member
    */
-  public static Entry parse(String line) {
+  public static Parsed parse(String line) {
     Members in = new Members(CounterLine.object(line));
     Entry entry = entry(in);
+    String sha256 = entry instanceof Entry.End ? in.text("sha256") : "";
     in.requireAllRead();
-    return entry;
+    return new Parsed(entry, sha256);
   }
+
+  /**
+   * The content of a line.
+   *
+   * @param sha256 of the lines before the end; empty for other lines
+   */
+  public record Parsed(Entry entry, String sha256) {}
 
   private static Entry entry(Members in) {
     if (in.has("export")) {

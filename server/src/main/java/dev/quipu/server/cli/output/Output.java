@@ -64,7 +64,12 @@ public final class Output {
 
   /** Prints JSON, even without --json. */
   public void printJson(Map<String, ?> members) {
-    printLine(MAPPER.writeValueAsString(members));
+    printLine(json(members));
+  }
+
+  /** Returns the JSON that is printed for these members. */
+  public static String json(Map<String, ?> members) {
+    return MAPPER.writeValueAsString(members);
   }
 
   /** Checks for errors, since a PrintWriter does not throw: an export to a full disk must fail. */

@@ -152,12 +152,16 @@ final class PortFlags {
     return ports.stream().collect(Collectors.toMap(Open::protocol, Open::meter));
   }
 
-  /** Returns which port no longer listens; empty if all do. */
+  /** Returns which ports no longer listen; empty if all do. */
   static Optional<String> impediment(List<Open> ports) {
-    return ports.stream()
-        .filter(each -> !each.isListening.getAsBoolean())
-        .map(each -> "port " + each.url() + " no longer listens; restart the server")
-        .findFirst();
+    String closed =
+        ports.stream()
+            .filter(each -> !each.isListening.getAsBoolean())
+            .map(Open::url)
+            .collect(Collectors.joining(", "));
+    return closed.isEmpty()
+        ? Optional.empty()
+        : Optional.of("port " + closed + " no longer listens; restart the server");
   }
 
   private PortOptions options(String option, int port, HttpOptions http, Optional<SslContext> tls) {

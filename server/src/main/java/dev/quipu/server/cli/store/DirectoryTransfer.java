@@ -4,6 +4,7 @@ import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
 import dev.quipu.engine.transfer.DirectoryExport;
 import dev.quipu.engine.transfer.DirectoryImport;
+import dev.quipu.engine.transfer.Entry;
 import dev.quipu.server.cli.input.BoundedLines;
 import dev.quipu.server.cli.input.EntryLine;
 import dev.quipu.server.cli.output.Output;
@@ -13,17 +14,46 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Map;
 
 /** Exports and imports of complete data directories, as lines of JSON. */
 public final class DirectoryTransfer {
+  private static final String SHA_256 = "sha256";
+
   /** Longest line, in characters: an item with many tokens is long. */
   private static final int LINE_LENGTH_MAX = 256 << 20;
 
   private DirectoryTransfer() {}
 
-  /** Prints a directory. */
+  /** Prints a directory, and in the last line the SHA-256 of the lines before it. */
   public static void export(Path directory, Output output) {
-    DirectoryExport.read(directory, entry -> output.printJson(EntryLine.members(entry)));
+    MessageDigest digest = sha256();
+    DirectoryExport.read(
+        directory,
+        entry -> {
+          Map<String, Object> members = EntryLine.members(entry);
+          if (entry instanceof Entry.End) {
+            members.put(SHA_256, HexFormat.of().formatHex(digest.digest()));
+          } else {
+            update(digest, Output.json(members));
+          }
+          output.printJson(members);
+        });
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e); // every platform has it
+    }
+  }
+
+  private static void update(MessageDigest digest, String line) {
+    digest.update((line + "\n").getBytes(StandardCharsets.UTF_8));
   }
 
   /**
@@ -36,10 +66,17 @@ public final class DirectoryTransfer {
     BoundedLines lines =
         new BoundedLines(
             new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8)), LINE_LENGTH_MAX);
+    MessageDigest digest = sha256();
     try (DirectoryImport target = DirectoryImport.begin(directory)) {
       for (long number = 1; lines.next(); number++) {
         try {
-          target.add(EntryLine.parse(lines.line()));
+          String line = lines.line();
+          EntryLine.Parsed parsed = EntryLine.parse(line);
+          if (parsed.entry() instanceof Entry.End) {
+            requireSame(HexFormat.of().formatHex(digest.digest()), parsed.sha256());
+          }
+          update(digest, line);
+          target.add(parsed.entry());
         } catch (IllegalArgumentException | ArithmeticException e) {
           throw new NotAppliedException(
               Reason.INVALID,
@@ -51,6 +88,13 @@ public final class DirectoryTransfer {
     } catch (IllegalArgumentException e) {
       throw new NotAppliedException(
           Reason.INVALID, e.getMessage() + "; the directory was not created", e);
+    }
+  }
+
+  private static void requireSame(String found, String stated) {
+    if (!found.equals(stated)) {
+      throw new IllegalArgumentException(
+          "sha256: the lines before it have another one: the file is damaged or was edited; export again");
     }
   }
 }

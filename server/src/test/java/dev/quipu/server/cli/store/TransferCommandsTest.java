@@ -9,11 +9,13 @@ import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.Operation;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -131,7 +133,16 @@ final class TransferCommandsTest {
     Files.writeString(file, String.join("\n", lines).replace("\"value\":\"7\"", "\"value\":7"));
     CommandResult.run("import", "--format", "directory", file, "--data", copy)
         .expectError(2, "line 2: value: not a string; the directory was not created");
-    assertFalse(Files.exists(copy.resolve("format")));
+    Files.writeString(file, String.join("\n", lines).replace("\"value\":\"7\"", "\"value\":\"8\""));
+    CommandResult.run("import", "--format", "directory", file, "--data", copy)
+        .expectError(2, "the file is damaged or was edited; export again; the directory was not");
+    assertFalse(Files.exists(copy));
+    try (OutputStream zipped = new GZIPOutputStream(Files.newOutputStream(file))) {
+      zipped.write((String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+    done("import", "--format", "directory", file, "--data", temporary.resolve("unzipped"));
+    CommandResult.run("import", "--format", "directory", file, "--data", file)
+        .expectError(2, "is a file; specify a new directory");
     CommandResult.run("export", "--all").expectError(2, "--all requires --data DIR");
     CommandResult.run("import", "--format", "directory", file)
         .expectError(2, "--format directory requires --data DIR; use a new directory");
