@@ -15,9 +15,11 @@ import dev.quipu.RequestOutcome;
 import dev.quipu.engine.transfer.DirectoryExport;
 import dev.quipu.engine.transfer.DirectoryImport;
 import dev.quipu.engine.transfer.Entry;
+import dev.quipu.simulation.time.ManualClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -141,6 +143,29 @@ final class TransferTest {
     }
     importAll(copy, entries);
     assertThrows(NotAppliedException.class, () -> DirectoryImport.begin(copy));
+  }
+
+  /** A forgotten id that is used again is in two generations; only the newer one counts. */
+  @Test
+  void anIdThatWasUsedAgainIsExportedOnce() throws IOException {
+    Duration window = Duration.ofHours(1);
+    ManualClock clock = new ManualClock(1_800_000_000_000L);
+    EngineOptions options = EngineOptions.defaults().withWindow(window).withClock(clock);
+    try (Engine engine = Engine.open(original(), options)) {
+      engine.add(new Add("a", 1, RequestId.of("again")));
+      clock.advance(window.multipliedBy(2));
+      engine.add(new Add("a", 2, RequestId.of("other"))); // begins another generation
+      engine.add(new Add("a", 4, RequestId.of("again")));
+    }
+    List<Entry> entries = export(original());
+    assertEquals(2, entries.stream().filter(Entry.Request.class::isInstance).count());
+    Path copy = directory.resolve("copy");
+    importAll(copy, entries);
+    try (Engine engine = Engine.open(copy, EngineOptions.defaults())) {
+      assertEquals(Optional.of(Reading.exact(7)), engine.read("a"));
+      assertEquals(4, engine.add(new Add("a", 4, RequestId.of("again"))).orElseThrow().added());
+      assertEquals(Optional.of(Reading.exact(7)), engine.read("a"));
+    }
   }
 
   private static List<Entry> with(List<Entry> entries, int at, Entry other) {

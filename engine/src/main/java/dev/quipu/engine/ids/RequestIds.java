@@ -212,14 +212,37 @@ public final class RequestIds {
   }
 
   /**
-   * Passes on all entries, of {@link IdTable#STRIDE} longs, the oldest generations first.
+   * Passes on the newest entry of each id, of {@link IdTable#STRIDE} longs: an id that was
+   * forgotten and used again is in two generations.
    *
    * @throws DamageException if a page of a file is damaged
    */
   public void forEach(Consumer<long[]> action) {
-    files.forEach(file -> file.forEach(action));
-    waiting.forEach(table -> table.forEach(action));
-    active.forEach(action);
+    List<IdTable> tables = new ArrayList<>(waiting);
+    tables.add(active);
+    for (int i = 0; i < files.size(); i++) {
+      List<IdFile> later = files.subList(i + 1, files.size());
+      files.get(i).forEach(entry -> passOn(entry, later, tables, action));
+    }
+    for (int i = 0; i < tables.size(); i++) {
+      List<IdTable> later = tables.subList(i + 1, tables.size());
+      tables.get(i).forEach(entry -> passOn(entry, List.of(), later, action));
+    }
+  }
+
+  private void passOn(
+      long[] entry, List<IdFile> laterFiles, List<IdTable> laterTables, Consumer<long[]> action) {
+    long high = entry[0];
+    long low = entry[1];
+    int ordinal = IdTable.ordinal(entry[2]);
+    long hash = secret.hash(high, low, ordinal);
+    long[] other = new long[IdTable.STRIDE];
+    boolean isReplaced =
+        laterFiles.stream().anyMatch(each -> each.find(hash, high, low, ordinal, other))
+            || laterTables.stream().anyMatch(each -> each.find(hash, high, low, ordinal, other));
+    if (!isReplaced) {
+      action.accept(entry);
+    }
   }
 
   /** Returns all files, oldest first. */

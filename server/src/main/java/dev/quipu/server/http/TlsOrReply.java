@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -12,7 +13,6 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Encrypts a connection. A client that sends HTTP without TLS gets an error: after a close without
@@ -72,12 +72,13 @@ final class TlsOrReply extends OptionalSslHandler {
                   "TLS required",
                   "this port accepts HTTPS only; use a URL with https://")
               .ofWrite();
-      byte[] body = JsonMapper.builder().build().writeValueAsBytes(problem.members());
+      HttpReply reply = HttpReply.of(problem);
       String head =
-          ("HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\n"
+          ("HTTP/1.1 400 Bad Request\r\nContent-Type: %s\r\n"
                   + "Content-Length: %d\r\nConnection: close\r\n\r\n")
-              .formatted(body.length);
-      return Unpooled.wrappedBuffer(head.getBytes(StandardCharsets.US_ASCII), body);
+              .formatted(reply.type(), reply.length());
+      return Unpooled.wrappedBuffer(
+          head.getBytes(StandardCharsets.US_ASCII), reply.parts().getFirst());
     }
   }
 }

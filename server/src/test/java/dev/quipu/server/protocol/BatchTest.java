@@ -184,21 +184,24 @@ final class BatchTest {
     }
   }
 
-  /** Collects a reply in the memory of a connection, then writes it. */
-  private record Collecting(ConnectionMemory memory, int bytes) implements PendingCommand {
+  /** A command that changes nothing. */
+  private interface Unlogged extends PendingCommand {
     @Override
-    public int bytesMax(CounterAccess counters) {
+    default int bytesMax(CounterAccess counters) {
       return 0;
     }
 
+    @Override
+    default void failed(RuntimeException why, ByteBuf out) {}
+  }
+
+  /** Collects a reply in the memory of a connection, then writes it. */
+  private record Collecting(ConnectionMemory memory, int bytes) implements Unlogged {
     @Override
     public void run(CounterAccess counters, ByteBuf out) {
       assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(bytes));
       out.writeZero(bytes).writeCharSequence("\r\n".repeat(4_000), StandardCharsets.US_ASCII);
     }
-
-    @Override
-    public void failed(RuntimeException why, ByteBuf out) {}
   }
 
   /** Many connections whose clients read nothing must not share the same bytes of the budget. */
@@ -225,21 +228,13 @@ final class BatchTest {
   }
 
   /** Collects a large reply and then replies with an error, as when there is no memory for it. */
-  private record Rejecting() implements PendingCommand {
-    @Override
-    public int bytesMax(CounterAccess counters) {
-      return 0;
-    }
-
+  private record Rejecting() implements Unlogged {
     @Override
     public void run(CounterAccess counters, ByteBuf out) {
       int before = out.writerIndex();
       out.writeZero(60_000).writerIndex(before);
       out.writeCharSequence("out of memory ", StandardCharsets.US_ASCII);
     }
-
-    @Override
-    public void failed(RuntimeException why, ByteBuf out) {}
   }
 
   /** Only the bytes of replies are reserved, so a group must not hold larger buffers. */
@@ -307,19 +302,11 @@ final class BatchTest {
   }
 
   /** Visits more names than a group may. */
-  private record Looking() implements PendingCommand {
-    @Override
-    public int bytesMax(CounterAccess counters) {
-      return 0;
-    }
-
+  private record Looking() implements Unlogged {
     @Override
     public void run(CounterAccess counters, ByteBuf out) {
       counters.visit(50_001);
     }
-
-    @Override
-    public void failed(RuntimeException why, ByteBuf out) {}
   }
 
   @Test
