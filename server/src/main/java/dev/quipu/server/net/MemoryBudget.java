@@ -1,7 +1,6 @@
 package dev.quipu.server.net;
 
 import dev.quipu.time.Clock;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Bounds the memory that all clients together can make the ports hold: incomplete requests, queued
@@ -17,14 +16,13 @@ public final class MemoryBudget {
   /** The additional share of the limit for large receive buffers: one part in this many. */
   private static final int RECEIVE_SHARE = 4;
 
-  private final long limitBytes;
+  private final ByteLimit limit;
   private final ReceiveMemory receive;
   private final Connections connections;
-  private final AtomicLong usedBytes = new AtomicLong();
 
   /** Creates an unused budget of this many bytes. */
   public MemoryBudget(long limitBytes) {
-    this.limitBytes = limitBytes;
+    this.limit = new ByteLimit(limitBytes);
     this.receive = new ReceiveMemory(limitBytes / RECEIVE_SHARE);
     this.connections =
         new Connections(
@@ -38,15 +36,7 @@ public final class MemoryBudget {
 
   /** Reserves bytes if the limit allows it; returns whether it did. */
   public boolean tryReserve(long bytes) {
-    while (true) {
-      long used = usedBytes.get();
-      if (bytes > limitBytes - used) {
-        return false;
-      }
-      if (usedBytes.compareAndSet(used, used + bytes)) {
-        return true;
-      }
-    }
+    return limit.tryReserve(bytes);
   }
 
   /** Returns the connections, which have a limit of their own. */
@@ -61,16 +51,16 @@ public final class MemoryBudget {
 
   /** Releases reserved bytes. */
   public void release(long bytes) {
-    usedBytes.addAndGet(-bytes);
+    limit.release(bytes);
   }
 
   /** Returns the limit, in bytes. */
   public long limitBytes() {
-    return limitBytes;
+    return limit.limit();
   }
 
   /** Returns the reserved bytes. */
   public long usedBytes() {
-    return usedBytes.get();
+    return limit.used().get();
   }
 }

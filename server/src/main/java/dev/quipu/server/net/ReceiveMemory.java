@@ -8,7 +8,6 @@ import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator.DelegatingHandle;
 import io.netty.channel.RecvByteBufAllocator.ExtendedHandle;
 import io.netty.util.UncheckedBooleanSupplier;
-import java.util.concurrent.atomic.AtomicLong;
 
 /*
  * With io_uring, a buffer is allocated for the next read of each connection before its client sends
@@ -28,11 +27,10 @@ public final class ReceiveMemory {
   private static final int BYTES_FIRST = 2 << 10;
   private static final int BYTES_MAX = 64 << 10;
 
-  private final long limitBytes;
-  private final AtomicLong usedBytes = new AtomicLong();
+  private final ByteLimit limit;
 
   ReceiveMemory(long limitBytes) {
-    this.limitBytes = limitBytes;
+    this.limit = new ByteLimit(limitBytes);
   }
 
   /** Sets the size of the receive buffers of a new connection. */
@@ -46,15 +44,7 @@ public final class ReceiveMemory {
 
   /** Returns the reserved bytes. */
   long usedBytes() {
-    return usedBytes.get();
-  }
-
-  private boolean tryReserve(long bytes) {
-    if (usedBytes.addAndGet(bytes) <= limitBytes) {
-      return true;
-    }
-    usedBytes.addAndGet(-bytes);
-    return false;
+    return limit.used().get();
   }
 
   /** The sizes of one connection. Confined to its event loop. */
@@ -76,8 +66,8 @@ public final class ReceiveMemory {
     /** Reserves a buffer of this size in place of the one before; returns whether it could. */
     boolean hold(int bytes) {
       int wanted = Math.max(0, bytes - FREE_BYTES);
-      usedBytes.addAndGet(-held);
-      held = tryReserve(wanted) ? wanted : 0;
+      limit.release(held);
+      held = limit.tryReserve(wanted) ? wanted : 0;
       return held == wanted;
     }
 
