@@ -53,6 +53,27 @@ public final class Quipu implements AutoCloseable {
     return new Counter(counters(), name, Bounds.none(), null);
   }
 
+  /**
+   * Begins a transaction: adds to several counters, of which all are applied or none.
+   *
+   * @throws UnsupportedOperationException naming the stores that support transactions, if this one
+   *     does not
+   */
+  public Transaction transaction(RequestId id) {
+    return new Transaction(part(Transactions.class), id);
+  }
+
+  /**
+   * Begins a hold: amounts that are reserved now, and settled or released later. {@link #part
+   * part(Holds.class)} has the calls by id.
+   *
+   * @throws UnsupportedOperationException naming the stores that support holds, if this one does
+   *     not
+   */
+  public Hold.Builder hold(RequestId id) {
+    return new Hold.Builder(part(Holds.class), id);
+  }
+
   /** Returns all counters. For those of a certain type, see {@link Counters#as}. */
   public Counters counters() {
     return counters;
@@ -79,8 +100,8 @@ public final class Quipu implements AutoCloseable {
    * Returns another service on the same store: {@code ViewCounter} for exact unique views, {@code
    * SequenceOfRecords} for records numbered without a gap, {@code RevisionLog} for the number of
    * entities that have revisions, {@code RangeJobs} for numbers processed in ranges, {@code
-   * Presence} for users online, {@code UniqueValues}, {@code DisplayCounters}, and {@code Store}
-   * for the rest.
+   * Presence} for users online, {@code UniqueValues}, {@code DisplayCounters}, {@link
+   * Transactions}, {@link Holds}, and {@code Store} for the rest.
    *
    * @throws UnsupportedOperationException if there is none, as in one of several regions
    */

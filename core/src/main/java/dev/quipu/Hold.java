@@ -1,0 +1,132 @@
+package dev.quipu;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A hold that was placed. Closing it releases it, unless it was settled or released before.
+ * Thread-safe.
+ *
+ * <pre>{@code
+ * try (Hold hold =
+ *     quipu
+ *         .hold(RequestId.of("call-17"))
+ *         .add("budget/team", -500, Bounds.atLeast(0))
+ *         .place(Duration.ofMinutes(10))) {
+ *   long used = callTheModel();
+ *   hold.settle(-used).orElseThrow();
+ * }
+ * }</pre>
+ */
+public final class Hold implements AutoCloseable {
+  private final Holds holds;
+  private final HoldReading placed;
+  private volatile boolean hasEnded;
+
+  private Hold(Holds holds, HoldReading placed) {
+    this.holds = holds;
+    this.placed = placed;
+  }
+
+  /** Returns the id. */
+  public RequestId id() {
+    return placed.id();
+  }
+
+  /** Returns the hold as it was placed. */
+  public HoldReading placed() {
+    return placed;
+  }
+
+  /** Keeps this delta on each counter, and returns the rest; see {@link Holds#settle}. */
+  @CheckReturnValue
+  public HoldResult settle(long delta) {
+    return settle(Settlement.each(delta));
+  }
+
+  /** Keeps what was used, and returns the rest; see {@link Holds#settle}. */
+  @CheckReturnValue
+  public HoldResult settle(Settlement settlement) {
+    return ended(holds.settle(id(), settlement));
+  }
+
+  /** Returns everything; see {@link Holds#release}. */
+  @CheckReturnValue
+  public HoldResult release() {
+    return ended(holds.release(id()));
+  }
+
+  /** Sets the expiry to this time from now; see {@link Holds#extend}. */
+  @CheckReturnValue
+  public HoldResult extend(Duration ttl) {
+    return holds.extend(id(), ttl);
+  }
+
+  private HoldResult ended(HoldResult result) {
+    hasEnded |= result instanceof HoldResult.Done || result instanceof HoldResult.Closed;
+    return result;
+  }
+
+  /**
+   * Releases the hold, unless it has ended.
+   *
+   * @throws OutcomeUnknownException if the outcome is unknown; the hold then ends at its expiry, at
+   *     the latest
+   */
+  @Override
+  public void close() {
+    if (!hasEnded) {
+      var unused = release();
+    }
+  }
+
+  /** A hold that is being composed. Not thread-safe. */
+  public static final class Builder {
+    private final Holds holds;
+    private final RequestId id;
+    private final List<Add> adds = new ArrayList<>();
+    private HoldRequest.Late late = HoldRequest.Late.REJECT;
+    private HoldRequest.Excess excess = HoldRequest.Excess.REJECT;
+
+    Builder(Holds holds, RequestId id) {
+      this.holds = holds;
+      this.id = id;
+    }
+
+    /**
+     * Reserves on a counter.
+     *
+     * @param delta not zero
+     */
+    public Builder add(String counter, long delta, Bounds bounds) {
+      adds.add(new Add(counter, delta, bounds, null));
+      return this;
+    }
+
+    /** Sets what a settlement after the expiry does; rejected by default. */
+    public Builder late(HoldRequest.Late policy) {
+      late = policy;
+      return this;
+    }
+
+    /** Sets whether a settlement may exceed what was reserved; rejected by default. */
+    public Builder excess(HoldRequest.Excess policy) {
+      excess = policy;
+      return this;
+    }
+
+    /**
+     * Places the hold. To handle a rejection without an exception, use {@link Holds#place}.
+     *
+     * @param ttl as in {@link HoldRequest}
+     * @throws NotAppliedException with {@link Reason#REJECTED} if a bound is reached, or with
+     *     {@link Reason#CONFLICT} if the id was used for something else
+     * @throws OutcomeUnknownException if the outcome is unknown; repeat with the same id
+     */
+    public Hold place(Duration ttl) {
+      HoldRequest request = new HoldRequest(id, adds, ttl, late, excess);
+      return new Hold(holds, holds.place(request).orElseThrow().hold());
+    }
+  }
+}

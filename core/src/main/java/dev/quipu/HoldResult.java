@@ -1,0 +1,95 @@
+package dev.quipu;
+
+import java.util.OptionalLong;
+
+/** The definite result of a call about a hold. If there is none, the call throws an exception. */
+@CheckReturnValue
+public sealed interface HoldResult {
+  /**
+   * Returns the hold after the call.
+   *
+   * @throws NotAppliedException if the call had no effect
+   */
+  default Done orElseThrow() {
+    throw new NotAppliedException(
+        this instanceof Conflict ? Reason.CONFLICT : Reason.REJECTED, explanation());
+  }
+
+  /** Describes the result for people. */
+  String explanation();
+
+  /**
+   * The call took effect, now or earlier.
+   *
+   * @param hold the hold after the call
+   * @param isReplayed whether an earlier call did the same; nothing changed now
+   */
+  record Done(HoldReading hold, boolean isReplayed) implements HoldResult {
+    @Override
+    public Done orElseThrow() {
+      return this;
+    }
+
+    @Override
+    public String explanation() {
+      return "hold %s is %s".formatted(hold.id(), hold.state());
+    }
+  }
+
+  /**
+   * A bound was reached; nothing changed.
+   *
+   * @param counter the first counter whose add was rejected; empty if the id was canceled
+   * @param why the reason
+   * @param valueIfKnown the value of this counter at the rejection, if it was read
+   */
+  record Rejected(String counter, Rejection why, OptionalLong valueIfKnown) implements HoldResult {
+    @Override
+    public String explanation() {
+      return why == Rejection.CANCELED
+          ? "the request was canceled"
+          : "add to %s rejected: %s".formatted(counter, why);
+    }
+  }
+
+  /**
+   * The settlement exceeds what the hold reserved, and its policy rejects that; nothing changed.
+   *
+   * @param counter the first such counter
+   * @param held what the hold reserved on it
+   */
+  record Exceeded(String counter, long held) implements HoldResult {
+    @Override
+    public String explanation() {
+      return "the settlement of %s exceeds the %d that the hold reserved".formatted(counter, held);
+    }
+  }
+
+  /**
+   * The hold ended before in another way; nothing changed.
+   *
+   * @param hold how it ended
+   */
+  record Closed(HoldReading hold) implements HoldResult {
+    @Override
+    public String explanation() {
+      return "hold %s is already %s".formatted(hold.id(), hold.state());
+    }
+  }
+
+  /** No hold with this id is known: it was never placed, or is no longer remembered. */
+  record NotFound() implements HoldResult {
+    @Override
+    public String explanation() {
+      return "no hold with this id is known";
+    }
+  }
+
+  /** The id was used before for another hold or for a transaction; nothing changed. */
+  record Conflict() implements HoldResult {
+    @Override
+    public String explanation() {
+      return "this id was first used for other adds. Use a new id";
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package dev.quipu;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds: amounts that are reserved first, and settled or released later. A hold takes effect at
+ * once: the values of its counters include it. Use {@link Quipu#hold}; this is what the engine and
+ * the stores implement.
+ *
+ * <p>An open hold whose time to live has ended is released exactly once. Each call is idempotent: a
+ * repeat has the result of the first, with {@link HoldResult.Done#isReplayed}. Closed holds are
+ * remembered as long as request ids. While a counter has open holds, it can neither be deleted nor
+ * expire. Thread-safe and blocking, with the exceptions of {@link Counters}.
+ */
+public interface Holds {
+  /** Maximum number of holds in one page of a listing. */
+  int PAGE_HOLDS_MAX = 1_000;
+
+  /**
+   * Places a hold: reserves all amounts within their bounds, or none.
+   *
+   * @return {@link HoldResult.Done}, whose hold may have ended since if it is replayed; {@link
+   *     HoldResult.Rejected} or {@link HoldResult.Conflict}
+   */
+  @CheckReturnValue
+  HoldResult place(HoldRequest request);
+
+  /**
+   * Keeps what was used, and returns the rest. A settlement of an expired hold follows its {@link
+   * HoldRequest.Late}, one of more than was reserved its {@link HoldRequest.Excess}.
+   *
+   * @throws IllegalArgumentException if the settlement does not fit the counters of the hold
+   */
+  @CheckReturnValue
+  HoldResult settle(RequestId id, Settlement settlement);
+
+  /** Returns everything that the hold reserved. */
+  @CheckReturnValue
+  HoldResult release(RequestId id);
+
+  /**
+   * Sets the expiry of an open hold to this time from now, by the time of the store. Each call
+   * extends anew.
+   *
+   * @param ttl as in {@link HoldRequest}
+   */
+  @CheckReturnValue
+  HoldResult extend(RequestId id, Duration ttl);
+
+  /** Returns a hold; empty if none with this id is known. */
+  Optional<HoldReading> find(RequestId id);
+
+  /**
+   * Returns the open holds on a counter, ordered by the 128 bits of their ids.
+   *
+   * @param after only holds after this id; null for all
+   * @param limit 1 to {@link #PAGE_HOLDS_MAX}
+   */
+  List<HoldReading> list(String counter, @Nullable RequestId after, int limit);
+
+  /** Returns the balance of a counter; empty if it was never written, or was deleted. */
+  Optional<Balance> balance(String counter);
+
+  /**
+   * The value of a counter and what is held of it, at one moment.
+   *
+   * @param value the value, which includes open holds
+   * @param held the signed sum of open holds
+   * @param aboveFloor the value above the highest floor of the open holds; empty if none has one
+   * @param belowCeiling the lowest ceiling of the open holds above the value; empty if none has one
+   */
+  record Balance(long value, long held, OptionalLong aboveFloor, OptionalLong belowCeiling) {}
+}
