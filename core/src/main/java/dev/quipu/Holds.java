@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An open hold whose time to live has ended is released exactly once. Each call is idempotent: a
  * repeat has the result of the first, with {@link HoldResult.Done#isReplayed}. Closed holds are
- * remembered as long as request ids. While a counter has open holds, it can neither be deleted nor
- * expire. Thread-safe and blocking, with the exceptions of {@link Counters}.
+ * remembered as long as request ids. If a counter of the engine is removed or expires, what holds
+ * reserve on it is gone with it; on other stores, a counter with open holds cannot be deleted.
+ * Thread-safe and blocking, with the exceptions of {@link Counters}.
  */
 public interface Holds {
   /** Maximum number of holds in one page of a listing. */
@@ -43,8 +44,8 @@ public interface Holds {
   HoldResult release(RequestId id);
 
   /**
-   * Sets the expiry of an open hold to this time from now, by the time of the store. Each call
-   * extends anew.
+   * Sets the expiry of an open hold to this time from now, by the time of the store. A repeat sets
+   * it again.
    *
    * @param ttl as in {@link HoldRequest}
    */

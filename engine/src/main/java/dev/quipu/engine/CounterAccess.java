@@ -36,8 +36,8 @@ public final class CounterAccess {
   /** Expiry checks that cost as much time as one name lookup. */
   private static final int EXPIRIES_PER_LOOK = 16;
 
-  private final State state;
-  private final Group group;
+  final State state;
+  final Group group;
   private final long[] entry = new long[IdTable.STRIDE];
   private long visited;
 
@@ -109,7 +109,7 @@ public final class CounterAccess {
     return state.changes;
   }
 
-  private boolean isAlive(int ordinal) {
+  boolean isAlive(int ordinal) {
     return ordinal >= 0 && state.counters.isAlive(ordinal, state.wallMillis);
   }
 
@@ -150,6 +150,7 @@ public final class CounterAccess {
     state.requireMemory(
         CounterTable.memoryBytes(text) - (before == null ? 0 : CounterTable.memoryBytes(before)));
     int ordinal = writable(known, counter);
+    state.endHolds(ordinal);
     state.counters.setText(ordinal, text);
     group.text(ordinal, text);
     state.endChange();
@@ -333,7 +334,7 @@ public final class CounterAccess {
     return id != null && ordinal >= 0 && seen(id, ordinal);
   }
 
-  private void requireNumber(int ordinal, String counter) {
+  void requireNumber(int ordinal, String counter) {
     if (isAlive(ordinal) && state.counters.text(ordinal) != null) {
       throw new IllegalArgumentException(counter + " holds a text, not a number");
     }
@@ -372,7 +373,7 @@ public final class CounterAccess {
    * Begins a change of a counter and returns its ordinal, which is assigned if need be; removes an
    * expired counter first.
    */
-  private int writable(int known, String counter) {
+  int writable(int known, String counter) {
     group.requireWritable();
     if (known < 0) {
       state.requireMemory(CounterTable.memoryBytes(counter));
@@ -385,7 +386,7 @@ public final class CounterAccess {
       return ordinal;
     }
     if (state.counters.isWritten(known) && !isAlive(known)) {
-      state.counters.remove(known);
+      state.removeCounter(known);
       group.gone(known);
     }
     return known;
@@ -459,7 +460,7 @@ public final class CounterAccess {
     group.requireWritable();
     state.beginChange();
     state.watches.changed(counter);
-    state.counters.remove(ordinal);
+    state.removeCounter(ordinal);
     group.gone(ordinal);
     state.tombstones.add(ordinal);
     state.endChange();

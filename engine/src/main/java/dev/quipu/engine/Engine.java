@@ -4,6 +4,7 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
+import dev.quipu.Holds;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
@@ -13,6 +14,7 @@ import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.SetResult;
+import dev.quipu.Transactions;
 import dev.quipu.backend.EmbeddedEngine;
 import dev.quipu.engine.commit.Checkpointer;
 import dev.quipu.engine.commit.Committer;
@@ -24,7 +26,6 @@ import dev.quipu.engine.environment.Failure;
 import dev.quipu.engine.environment.HeldLock;
 import dev.quipu.engine.environment.Settings;
 import dev.quipu.engine.environment.Ticker;
-import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.ids.IdFiles;
 import dev.quipu.engine.ids.Sealer;
 import dev.quipu.engine.log.HighWater;
@@ -125,7 +126,7 @@ public final class Engine implements EmbeddedEngine {
     this.failure = failure;
     Disk disk = environment.disk();
     State state = found.state();
-    removeStale(disk, directory, state);
+    found.removeStale(disk, directory);
     for (Path each : List.of(directory, Log.directory(directory), IdFiles.directory(directory))) {
       disk.syncDirectory(each); // what was read may not be durable yet: see Log.writeAgain
     }
@@ -175,6 +176,7 @@ public final class Engine implements EmbeddedEngine {
               requireHeld(lock);
               sweeper.sweepPart();
             }));
+    opened.add(HoldSweep.periodic(this, environment, failure));
     this.driver = new EngineDriver(committer);
     this.durability = options.durability();
     if (durability instanceof Durability.Interval interval) {
@@ -245,20 +247,6 @@ public final class Engine implements EmbeddedEngine {
       disk.syncDirectory(directory);
     }
     return engine;
-  }
-
-  private static void removeStale(Disk disk, Path directory, State state) throws IOException {
-    List<Path> used = state.ids.files().stream().map(IdFile::path).toList();
-    for (Path file : disk.list(IdFiles.directory(directory))) {
-      if (!used.contains(file)) {
-        disk.delete(file);
-      }
-    }
-    for (Path file : disk.list(directory)) {
-      if (file.getFileName().toString().endsWith(".tmp")) {
-        disk.delete(file);
-      }
-    }
   }
 
   @Override
@@ -354,6 +342,16 @@ public final class Engine implements EmbeddedEngine {
   }
 
   @Override
+  public Transactions transactions() {
+    return new EngineTransactions(this);
+  }
+
+  @Override
+  public Holds holds() {
+    return new EngineTransactions(this);
+  }
+
+  @Override
   public StoreDriver driver() {
     return driver;
   }
@@ -385,12 +383,13 @@ public final class Engine implements EmbeddedEngine {
   }
 
   /**
-   * Removes expired counters and items now, rather than at the next periodic sweep.
+   * Removes expired counters and items, and ends expired holds, now rather than periodically.
    *
    * @throws QuipuException if the disk is full or the engine has stopped
    */
   public void sweep() {
     sweeper.sweep();
+    HoldSweep.run(this);
   }
 
   /**

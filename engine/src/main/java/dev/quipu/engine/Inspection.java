@@ -134,6 +134,9 @@ public final class Inspection {
                 state.frame,
                 state.commands,
                 found.highWater().frame()));
+    if (state.holds.size() > 0) {
+      lines.add(state.holds.size() + " open holds");
+    }
     lines.addAll(found.notes());
     List<DamageException> damages = new ArrayList<>(found.damages());
     for (IdFile file : state.ids.files()) {

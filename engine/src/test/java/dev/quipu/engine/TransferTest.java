@@ -8,10 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.HoldRequest;
+import dev.quipu.HoldRequest.Excess;
+import dev.quipu.HoldRequest.Late;
+import dev.quipu.HoldResult;
+import dev.quipu.Holds;
 import dev.quipu.NotAppliedException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.Settlement;
 import dev.quipu.engine.transfer.DirectoryExport;
 import dev.quipu.engine.transfer.DirectoryImport;
 import dev.quipu.engine.transfer.Entry;
@@ -94,6 +101,70 @@ final class TransferTest {
       engine.add(new Add("counter-0", 1, RequestId.of("a new one")));
       long before = sums.getOrDefault("counter-0", 0L);
       assertEquals(Optional.of(Reading.exact(before + 1)), engine.read("counter-0"));
+    }
+  }
+
+  @Test
+  void transactionsAndHoldsAreTheSame() throws IOException {
+    ManualClock clock = new ManualClock(1_800_000_000_000L);
+    EngineOptions options = EngineOptions.defaults().withClock(clock);
+    Duration ttl = Duration.ofMinutes(1);
+    List<Add> adds = List.of(new Add("a", -5, Bounds.atLeast(-9), null), new Add("b", 5, null));
+    List<RequestId> ids =
+        Stream.of("open", "settled", "released", "expired", "late", "void")
+            .map(RequestId::of)
+            .toList();
+    RequestId transaction = RequestId.of("transaction");
+    RequestId canceled = RequestId.of("canceled");
+    List<Object> before = new ArrayList<>();
+    List<Object> after = new ArrayList<>();
+    try (Engine engine = Engine.open(original(), options)) {
+      Holds holds = engine.holds();
+      var unusedApplied = engine.transactions().commit(transaction, adds);
+      engine.transactions().cancel(canceled);
+      for (RequestId id : ids.subList(1, 6)) {
+        Late late = id.equals(ids.get(4)) ? Late.APPLY : Late.REJECT;
+        String counter = id.equals(ids.get(5)) ? "removed" : "c";
+        var unusedHold =
+            holds.place(
+                new HoldRequest(id, List.of(new Add(counter, -3, null)), ttl, late, Excess.ALLOW));
+      }
+      engine.delete("removed");
+      var unusedExtended = holds.extend(ids.get(5), Duration.ofDays(2));
+      var unusedSettled = holds.settle(ids.get(1), Settlement.each(-1));
+      var unusedReleased = holds.release(ids.get(2));
+      clock.advance(ttl);
+      engine.sweep();
+      var unusedOpen = holds.place(new HoldRequest(ids.get(0), adds, Duration.ofDays(1)));
+      read(engine, ids, transaction, canceled, before);
+    }
+    Path copy = directory.resolve("copy");
+    importAll(copy, export(original()));
+    try (Engine engine = Engine.open(copy, options)) {
+      read(engine, ids, transaction, canceled, after);
+      assertEquals(before, after);
+      var late = engine.holds().settle(ids.get(4), Settlement.each(-2));
+      assertTrue(assertInstanceOf(HoldResult.Done.class, late).hold().isLate());
+      clock.advance(Duration.ofDays(2));
+      engine.sweep();
+      assertEquals(Optional.of(Reading.exact(-5)), engine.read("a"));
+      assertEquals(Optional.of(Reading.exact(-3)), engine.read("c"));
+      assertEquals(Optional.empty(), engine.read("removed"));
+    }
+  }
+
+  private static void read(
+      Engine engine,
+      List<RequestId> ids,
+      RequestId transaction,
+      RequestId canceled,
+      List<Object> results) {
+    ids.forEach(id -> results.add(engine.holds().find(id)));
+    results.add(engine.transactions().outcome(transaction));
+    results.add(engine.transactions().outcome(canceled));
+    for (String name : List.of("a", "b", "c")) {
+      results.add(engine.holds().balance(name));
+      results.add(engine.holds().list(name, null, 10));
     }
   }
 

@@ -3,7 +3,9 @@ package dev.quipu.backend;
 import static dev.quipu.technique.AtomicAdd.AfterUnknown.GIVE_UP;
 
 import dev.quipu.Counters;
+import dev.quipu.Holds;
 import dev.quipu.Quipu;
+import dev.quipu.Transactions;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DurableFirst;
 import dev.quipu.hits.HitLog;
@@ -60,7 +62,10 @@ public final class Backends {
   /** Returns the backend of an engine, which is closed with it. */
   public static Quipu.Backend backend(EmbeddedEngine engine) {
     Store store = new Store(engine.driver(), Clock.system());
-    return new OneStore(engine, store, engine::close);
+    OneStore backend = new OneStore(engine, store, engine::close);
+    backend.parts.put(Transactions.class, engine.transactions());
+    backend.parts.put(Holds.class, engine.holds());
+    return backend;
   }
 
   /**

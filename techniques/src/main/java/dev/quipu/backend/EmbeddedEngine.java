@@ -1,5 +1,7 @@
 package dev.quipu.backend;
 
+import dev.quipu.Holds;
+import dev.quipu.Transactions;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.Technique;
 
@@ -10,6 +12,12 @@ import dev.quipu.technique.Technique;
 public interface EmbeddedEngine extends Technique, AutoCloseable {
   /** Returns the engine as a store; it is closed with the engine. */
   StoreDriver driver();
+
+  /** Returns transactions over the counters of the engine itself. */
+  Transactions transactions();
+
+  /** Returns holds on the counters of the engine itself. */
+  Holds holds();
 
   @Override
   void close();

@@ -9,11 +9,13 @@ import dev.quipu.engine.environment.Ticker;
 import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.log.HighWater;
+import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.measure.EngineObserver.Work;
 import dev.quipu.engine.measure.Stopwatch;
 import dev.quipu.engine.recovery.Snapshot;
 import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.OpenHold;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -49,6 +51,7 @@ import org.slf4j.LoggerFactory;
 public final class Checkpointer implements AutoCloseable {
   private static final int COUNTERS_AT_ONCE = 4_096;
   private static final int ITEMS_AT_ONCE = 512;
+  private static final int HOLDS_AT_ONCE = 512;
   private static final Duration TICK = Duration.ofSeconds(1);
   private static final int LOOKS_PER_WINDOW = 64;
   private static final Logger LOGGER = LoggerFactory.getLogger(Checkpointer.class);
@@ -110,6 +113,7 @@ public final class Checkpointer implements AutoCloseable {
       try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
         snapshot.idFiles(ids.remembered, ids.isSalvaged);
         writeCounters(snapshot);
+        writeHolds(snapshot);
         writeItems(snapshot);
         committer.sync(); // all that the snapshot may reflect
         snapshot.end(committer.durableFrame());
@@ -203,6 +207,30 @@ public final class Checkpointer implements AutoCloseable {
       contents.add(counters.content(i, state.ids));
     }
     return contents;
+  }
+
+  private void writeHolds(Snapshot snapshot) throws IOException {
+    @Nullable OpenHold after = null;
+    while (true) {
+      @Nullable OpenHold last = after;
+      HoldsPart part = committer.get((state, group) -> HoldsPart.of(state, last));
+      for (HoldRecord hold : part.records) {
+        snapshot.hold(hold);
+      }
+      if (part.records.size() < HOLDS_AT_ONCE) {
+        return; // a hold that was placed or extended since is in the log
+      }
+      after = part.last;
+    }
+  }
+
+  /** Open holds as they are at one moment. */
+  private record HoldsPart(List<HoldRecord> records, @Nullable OpenHold last) {
+    static HoldsPart of(State state, @Nullable OpenHold after) {
+      List<OpenHold> holds = state.holds.next(after, HOLDS_AT_ONCE);
+      return new HoldsPart(
+          holds.stream().map(OpenHold::current).toList(), holds.isEmpty() ? null : holds.getLast());
+    }
   }
 
   private void writeItems(Snapshot snapshot) throws IOException {

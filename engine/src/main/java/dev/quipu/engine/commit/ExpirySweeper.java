@@ -142,7 +142,7 @@ public final class ExpirySweeper {
           counters.findExpired(state.wallMillis, found, Math.min(group.room() / 2, found.length));
       for (int i = 0; i < expired; i++) {
         state.beginChange();
-        counters.remove(found[i]);
+        state.removeCounter(found[i]);
         if (state.ids.isLive(counters.epochOfIds(found[i])) || counters.isTombstone(found[i])) {
           group.gone(found[i]);
           tombstones.add(found[i]); // which frees it, exactly once

@@ -3,7 +3,9 @@ package dev.quipu.engine.commit;
 import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.engine.log.Frame;
+import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
+import dev.quipu.engine.log.TransactionRecord;
 import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
@@ -130,6 +132,18 @@ public final class Group {
   public void cancel(int ordinal, long high, long low) {
     commands++;
     Records.cancel(out, ordinal, high, low);
+  }
+
+  /** Records a transaction, or the end of a hold; the values of its counters are apart. */
+  public void transaction(TransactionRecord transaction) {
+    commands++;
+    Records.transaction(out, transaction);
+  }
+
+  /** Records an open hold; the values of its counters are apart. */
+  public void hold(HoldRecord hold) {
+    commands++;
+    Records.hold(out, hold);
   }
 
   public void item(Item item) {

@@ -31,6 +31,8 @@ import java.util.Set;
  *   GONE          ordinal                it was removed, and does not expire
  *   FREE          ordinal                the same, and its name is forgotten
  *   TEXT          ordinal, length, bytes it holds these bytes, and no number
+ *   TRANSACTION   see TransactionRecord  a transaction was applied, or a hold ended
+ *   HOLD          see HoldRecord         this hold is open
  *   ITEM          key, version, expiry, fields        the item now has this state
  *   NO_ITEM       key                    the item does not exist
  *   START, ID_FILE, HAD_IDS, SALVAGED, END   in snapshots only: see Snapshot
@@ -57,6 +59,8 @@ public final class Records {
   static final byte FREE = 14;
   static final byte HAD_IDS = 15;
   public static final byte SALVAGED = 16;
+  static final byte TRANSACTION = 17;
+  static final byte HOLD = 18;
 
   /** Maximum size of a counter record other than NAME, and of NAME without its text. */
   public static final int COUNTER_RECORD_BYTES_MAX = 64;
@@ -87,6 +91,10 @@ public final class Records {
 
     void text(int ordinal, byte[] text);
 
+    void transaction(TransactionRecord transaction);
+
+    void hold(HoldRecord hold);
+
     void item(Key key, Optional<Item> item);
 
     /** Receives a record of a snapshot. */
@@ -114,6 +122,8 @@ public final class Records {
         case FREE -> reader.free((int) unsigned(in));
         case HAD_IDS -> reader.hadIds((int) unsigned(in));
         case TEXT -> reader.text((int) unsigned(in), bytes(in));
+        case TRANSACTION -> reader.transaction(TransactionRecord.read(in));
+        case HOLD -> reader.hold(HoldRecord.read(in));
         case ITEM -> {
           Item item = item(in);
           reader.item(item.key(), Optional.of(item));
@@ -172,6 +182,14 @@ public final class Records {
     unsigned(out.put(TEXT), ordinal);
     unsigned(out, text.length);
     out.put(text);
+  }
+
+  public static void transaction(ByteBuffer out, TransactionRecord transaction) {
+    transaction.write(out.put(TRANSACTION));
+  }
+
+  public static void hold(ByteBuffer out, HoldRecord hold) {
+    hold.write(out.put(HOLD));
   }
 
   public static void item(ByteBuffer out, Item item) {

@@ -8,6 +8,7 @@ import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.OpenHold;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
 import java.io.IOException;
@@ -58,6 +59,9 @@ public record DirectoryWriter(Disk disk, Path directory, long identity) {
         if (content != null) {
           snapshot.counter(i, content);
         }
+      }
+      for (OpenHold hold : state.holds.next(null, Integer.MAX_VALUE)) {
+        snapshot.hold(hold.current());
       }
       for (Item item : state.items.next(null, Integer.MAX_VALUE)) {
         snapshot.item(item);

@@ -2,10 +2,13 @@ package dev.quipu.engine.recovery;
 
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.ids.IdFile;
+import dev.quipu.engine.ids.IdFiles;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.state.State;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -40,5 +43,20 @@ public record Recovered(
       bytes += disk.size(segments.get(i).path());
     }
     return bytes;
+  }
+
+  /** Removes what is not part of the state: files of forgotten request ids, and drafts. */
+  public void removeStale(Disk disk, Path directory) throws IOException {
+    List<Path> used = state.ids.files().stream().map(IdFile::path).toList();
+    for (Path file : disk.list(IdFiles.directory(directory))) {
+      if (!used.contains(file)) {
+        disk.delete(file);
+      }
+    }
+    for (Path file : disk.list(directory)) {
+      if (file.getFileName().toString().endsWith(".tmp")) {
+        disk.delete(file);
+      }
+    }
   }
 }

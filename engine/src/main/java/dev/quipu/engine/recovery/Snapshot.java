@@ -6,7 +6,9 @@ import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.log.Frame;
+import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
+import dev.quipu.engine.log.TransactionRecord;
 import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
@@ -29,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *   START    the log continues with this frame; the number of commands before it; the time
  *   ID_FILE  name of a file of request ids that belongs to it, its newest time; one each
  *   SALVAGED ordinals without a name may have request ids in these files
- *   NAME, VALUE, TEXT, EXPIRES, ITEM   as in the log
+ *   NAME, VALUE, TEXT, EXPIRES, HOLD, ITEM   as in the log
  *   HAD_IDS  the counter has request ids in these files
  *   END      the last frame of the log that the snapshot may reflect
  *
@@ -142,6 +144,13 @@ public final class Snapshot implements Closeable {
     if (content.expiresAt != 0) {
       Records.expires(out, ordinal, content.expiresAt);
     }
+  }
+
+  /** Writes an open hold as it was when it was read. */
+  public void hold(HoldRecord hold) throws IOException {
+    int names = hold.parts().stream().mapToInt(part -> part.counter().length()).sum();
+    room(HoldRecord.bytesMax(hold.parts().size(), names));
+    Records.hold(out, hold);
   }
 
   public void item(Item item) throws IOException {
@@ -287,6 +296,14 @@ public final class Snapshot implements Closeable {
     public void text(int ordinal, byte[] text) {}
 
     @Override
+    public void transaction(TransactionRecord transaction) {
+      throw new IllegalStateException("a transaction in a snapshot");
+    }
+
+    @Override
+    public void hold(HoldRecord hold) {}
+
+    @Override
     public void item(Key key, Optional<Item> item) {}
 
     void salvaged() {}
@@ -335,6 +352,11 @@ public final class Snapshot implements Closeable {
     @Override
     public void text(int ordinal, byte[] text) {
       state.text(ordinal, text);
+    }
+
+    @Override
+    public void hold(HoldRecord hold) {
+      state.hold(hold);
     }
 
     @Override

@@ -6,7 +6,9 @@ import dev.quipu.Reason;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.ids.Secret;
+import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
+import dev.quipu.engine.log.TransactionRecord;
 import dev.quipu.memory.ItemTable;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -22,6 +24,7 @@ public final class State implements Records.Reader {
   public final Tombstones tombstones;
   public final ItemTable items = new ItemTable();
   public final RequestIds ids;
+  public final HoldTable holds = new HoldTable();
 
   private long memoryBytesMax = Long.MAX_VALUE;
   private final long[] entry = new long[IdTable.STRIDE];
@@ -86,7 +89,7 @@ public final class State implements Records.Reader {
     if (bytes > 0 && used + bytes > memoryBytesMax) {
       throw new NotAppliedException(
           Reason.FULL,
-          ("out of memory: counters, texts and items take %d MiB of heap; the limit is %d MiB."
+          ("out of memory: counters, texts, items and holds take %d MiB of heap; the limit is %d MiB."
                   + " Remove some, or start with a larger heap (-Xmx)")
               .formatted(used >> 20, memoryBytesMax >> 20));
     }
@@ -104,7 +107,7 @@ public final class State implements Records.Reader {
 
   /** Returns the estimated heap of all client data except request ids. */
   public long memoryBytes() {
-    return counters.memoryBytes() + itemBytes + watches.memoryBytes();
+    return counters.memoryBytes() + itemBytes + watches.memoryBytes() + holds.memoryBytes();
   }
 
   /** Returns the sizes of all parts, in a time that does not depend on them. */
@@ -118,6 +121,33 @@ public final class State implements Records.Reader {
         ids.sizeInMemory(),
         ids.files().size(),
         adds.sums());
+  }
+
+  /** Remembers a transaction, or the end of a hold, which is no longer open. */
+  public void addTransaction(TransactionRecord transaction) {
+    long high = transaction.high();
+    long low = transaction.low();
+    holds.remove(high, low);
+    transaction.parts().forEach(part -> counters.markIds(part.ordinal(), ids.epoch()));
+    TransactionIds.forEach(
+        transaction,
+        (meta, delta, value) -> ids.add(high, low, meta, delta, value, timeMillis, frame));
+  }
+
+  /** Removes a counter, which ends what holds reserve on it. Its name keeps the ordinal. */
+  public void removeCounter(int ordinal) {
+    endHolds(ordinal);
+    counters.remove(ordinal);
+  }
+
+  /** Ends what holds reserve on a counter: it is removed, or becomes a text. */
+  public void endHolds(int ordinal) {
+    if (holds.size() > 0) {
+      String name = counters.name(ordinal);
+      if (name != null) {
+        holds.counterRemoved(name);
+      }
+    }
   }
 
   /** Stores or removes an item. */
@@ -174,12 +204,13 @@ public final class State implements Records.Reader {
   @Override
   public void gone(int ordinal) {
     counters.reach(ordinal);
-    counters.remove(ordinal);
+    removeCounter(ordinal);
   }
 
   @Override
   public void free(int ordinal) {
     counters.reach(ordinal);
+    endHolds(ordinal);
     counters.forget(ordinal);
   }
 
@@ -191,7 +222,25 @@ public final class State implements Records.Reader {
   @Override
   public void text(int ordinal, byte[] text) {
     counters.reach(ordinal);
+    endHolds(ordinal);
     counters.setText(ordinal, text);
+  }
+
+  @Override
+  public void transaction(TransactionRecord transaction) {
+    holds.remove(transaction.high(), transaction.low());
+    for (TransactionRecord.Part part : transaction.parts()) {
+      counters.markIds(part.ordinal(), RequestIds.EPOCH_BEFORE);
+    }
+    TransactionIds.forEach(
+        transaction,
+        (meta, delta, value) ->
+            remember(transaction.high(), transaction.low(), meta, delta, value));
+  }
+
+  @Override
+  public void hold(HoldRecord hold) {
+    holds.put(hold);
   }
 
   @Override
@@ -207,7 +256,9 @@ public final class State implements Records.Reader {
   /** Remembers a request, without changing its counter. */
   public void remember(long high, long low, long meta, long delta, long value) {
     int ordinal = IdTable.ordinal(meta);
-    counters.markIds(ordinal, RequestIds.EPOCH_BEFORE);
+    if (!TransactionIds.isReserved(ordinal)) {
+      counters.markIds(ordinal, RequestIds.EPOCH_BEFORE);
+    }
     // The last record in the log is authoritative: an id may have been forgotten and reused, though
     // the generations that are built now would still remember it.
     boolean isKnown = idsAreSealed || ids.isInLaterFile(high, low, ordinal, frame, entry);

@@ -14,7 +14,9 @@ import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.recovery.Recovered;
 import dev.quipu.engine.recovery.Recovery;
 import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.OpenHold;
 import dev.quipu.engine.state.State;
+import dev.quipu.engine.state.TransactionIds;
 import dev.quipu.store.Item;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -75,15 +77,23 @@ public final class DirectoryExport {
     for (Item item : state.items.next(null, Integer.MAX_VALUE)) {
       add(new Entry.Stored(item));
     }
-    state.ids.forEach(entry -> request(state.counters, entry));
+    for (OpenHold hold : state.holds.next(null, Integer.MAX_VALUE)) {
+      add(TransactionEntries.of(hold.current()));
+    }
+    state.ids.forEach(entry -> request(state, entry));
     target.accept(new Entry.End(entries));
     return entries;
   }
 
   /** Writes a request id; those of counters whose names were lost have no meaning any more. */
-  private void request(CounterTable counters, long[] entry) {
+  private void request(State state, long[] entry) {
+    CounterTable counters = state.counters;
     long meta = entry[2];
     int ordinal = IdTable.ordinal(meta);
+    if (ordinal == TransactionIds.MARKER) {
+      TransactionEntries.of(entry, state).ifPresent(this::add);
+      return;
+    }
     String name = ordinal < counters.size() ? counters.name(ordinal) : null;
     if (name != null) {
       add(

@@ -15,6 +15,7 @@ import dev.quipu.engine.log.Log;
 import dev.quipu.engine.recovery.DirectoryWriter;
 import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.state.State;
+import dev.quipu.engine.state.TransactionIds;
 import dev.quipu.time.Randomness;
 import java.io.Closeable;
 import java.io.IOException;
@@ -131,6 +132,7 @@ public final class DirectoryImport implements Closeable {
         state.item(stored.item().key(), Optional.of(stored.item()));
       }
       case Entry.Request request -> request(request);
+      case Entry.Transaction transaction -> transaction(transaction);
       case Entry.End end -> {
         if (end.entries() != entries) {
           throw new IllegalArgumentException(
@@ -175,9 +177,27 @@ public final class DirectoryImport implements Closeable {
     return ordinal;
   }
 
+  private void transaction(Entry.Transaction transaction) {
+    TransactionEntries.requireNew(transaction, state);
+    if (transaction.state() == Entry.Transaction.State.OPEN) {
+      state.hold(TransactionEntries.holdOf(transaction));
+    } else if (transaction.state() == Entry.Transaction.State.CANCELED) {
+      state.cancel(TransactionIds.MARKER, transaction.high(), transaction.low());
+      sealIfFull();
+    } else {
+      state.transaction(TransactionEntries.recordOf(transaction, this::ordinalOf));
+      sealIfFull();
+    }
+  }
+
+  /** Returns the ordinal of a counter, which is assigned if it was removed. */
+  private int ordinalOf(String counter) {
+    int known = state.counters.find(counter);
+    return known >= 0 ? known : newOrdinal(counter);
+  }
+
   private void request(Entry.Request request) {
-    int known = state.counters.find(request.counter());
-    int ordinal = known >= 0 ? known : newOrdinal(request.counter()); // it was removed
+    int ordinal = ordinalOf(request.counter());
     if (state.ids.find(request.high(), request.low(), ordinal, state.timeMillis, entry)) {
       throw new IllegalArgumentException("the request occurs a second time for this counter");
     }
@@ -188,6 +208,10 @@ public final class DirectoryImport implements Closeable {
         IdTable.meta(ordinal, kind, request.boundsMark()),
         request.added(),
         request.value());
+    sealIfFull();
+  }
+
+  private void sealIfFull() {
     if (state.ids.advance(state.timeMillis)) {
       sealIds();
     }

@@ -1,6 +1,8 @@
 package dev.quipu.engine.transfer;
 
+import dev.quipu.Bounds;
 import dev.quipu.store.Item;
+import java.util.List;
 
 /**
  * A part of the content of a data directory. The entries of a directory are {@link Head}, then the
@@ -54,6 +56,55 @@ public sealed interface Entry {
       long value,
       int boundsMark)
       implements Entry {}
+
+  /**
+   * A transaction or a hold, by the id that all its counters share.
+   *
+   * @param high the upper 64 bits of the id
+   * @param low the lower 64 bits
+   * @param contents a hash that distinguishes a repeat from another request
+   * @param expiresAtMillis of a hold, in milliseconds since 1970; otherwise 0
+   * @param isLateApplied whether a settlement of the hold after its expiry is applied
+   * @param isExcessAllowed whether a settlement may exceed what was reserved
+   * @param parts one for each counter; none if it was canceled
+   */
+  record Transaction(
+      long high,
+      long low,
+      State state,
+      long contents,
+      long expiresAtMillis,
+      boolean isLateApplied,
+      boolean isExcessAllowed,
+      List<Part> parts)
+      implements Entry {
+    /** Copies the list. */
+    public Transaction {
+      parts = List.copyOf(parts);
+    }
+
+    /** A transaction that was applied, one that was canceled, or the state of a hold. */
+    public enum State {
+      APPLIED,
+      CANCELED,
+      OPEN,
+      SETTLED,
+      SETTLED_LATE,
+      RELEASED,
+      EXPIRED
+    }
+  }
+
+  /**
+   * What a transaction or a hold added to one counter.
+   *
+   * @param counter its name; it may have been removed
+   * @param added the delta that was added
+   * @param kept the resulting value of a transaction; what an ended hold kept
+   * @param bounds of a hold that is open or may be settled late
+   * @param isVoid whether the counter was removed while the hold was open
+   */
+  record Part(String counter, long added, long kept, Bounds bounds, boolean isVoid) {}
 
   /**
    * Ends the content.

@@ -1,5 +1,6 @@
 package dev.quipu.server.cli.input;
 
+import dev.quipu.RequestId;
 import dev.quipu.engine.transfer.Entry;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
@@ -28,6 +29,7 @@ import tools.jackson.databind.JsonNode;
  * {"partition":"p","sort":"s","version":"1a","fields":{"value":{"number":"5"}}}   and "expiresAt"
  * {"request":"0123456789abcdef0123456789abcdef","counter":"likes","added":"3","value":"7"}
  * {"request":"0123456789abcdef0123456789abcdef","counter":"likes","canceled":true}
+ * {"transaction":"0123456789abcdef0123456789abcdef","state":"applied",…}     see TransactionLine
  * {"end":"5","sha256":"…"}                           of the lines before it, with their line feeds
  * }</pre>
  */
@@ -78,12 +80,13 @@ public final class EntryLine {
           members.put("bounds", Integer.toString(request.boundsMark()));
         }
       }
+      case Entry.Transaction transaction -> members.putAll(TransactionLine.members(transaction));
       case Entry.End end -> members.put("end", Long.toString(end.entries()));
     }
     return members;
   }
 
-  private static void putExpiry(Map<String, Object> members, long millis) {
+  static void putExpiry(Map<String, Object> members, long millis) {
     if (millis != 0) {
       members.put("expiresAt", Instant.ofEpochMilli(millis).toString());
     }
@@ -129,6 +132,9 @@ public final class EntryLine {
     if (in.has("request")) {
       return request(in);
     }
+    if (in.has("transaction")) {
+      return TransactionLine.parse(in);
+    }
     if (in.has("counter")) {
       String name = in.text("counter");
       return in.has("base64")
@@ -147,22 +153,19 @@ public final class EntryLine {
       return new Entry.End(in.number("end"));
     }
     throw new IllegalArgumentException(
-        "unknown line; known lines have export, counter, partition, request or end");
+        "unknown line; known lines have export, counter, partition, request, transaction or end");
   }
 
   private static Entry.Request request(Members in) {
-    String id = in.text("request");
-    if (!id.matches("[0-9a-f]{32}")) {
-      throw new IllegalArgumentException("request: not 32 hexadecimal digits");
-    }
+    RequestId id = in.id("request");
     boolean isCanceled = in.has("canceled");
     if (isCanceled) {
       in.requireTrue("canceled");
     }
     return new Entry.Request(
         in.text("counter"),
-        Long.parseUnsignedLong(id.substring(0, 16), 16),
-        Long.parseUnsignedLong(id.substring(16), 16),
+        id.high(),
+        id.low(),
         isCanceled,
         isCanceled ? 0 : in.number("added"),
         isCanceled ? 0 : in.number("value"),
@@ -190,7 +193,7 @@ public final class EntryLine {
   }
 
   /** The members of an object, and which of them were read. */
-  private static final class Members {
+  static final class Members {
     private final JsonNode node;
     private final Set<String> read = new HashSet<>();
 
@@ -200,6 +203,30 @@ public final class EntryLine {
 
     boolean has(String name) {
       return node.has(name);
+    }
+
+    RequestId id(String name) {
+      String id = text(name);
+      if (!id.matches("[0-9a-f]{32}")) {
+        throw new IllegalArgumentException(name + ": not 32 hexadecimal digits");
+      }
+      return RequestId.of(id);
+    }
+
+    List<JsonNode> objects(String name) {
+      read.add(name);
+      JsonNode value = node.path(name);
+      if (!value.isArray()) {
+        throw new IllegalArgumentException(name + ": not an array");
+      }
+      List<JsonNode> objects = new ArrayList<>();
+      for (JsonNode each : value) {
+        if (!each.isObject()) {
+          throw new IllegalArgumentException(name + ": not an array of objects");
+        }
+        objects.add(each);
+      }
+      return objects;
     }
 
     JsonNode object(String name) {

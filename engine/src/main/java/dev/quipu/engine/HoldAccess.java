@@ -1,0 +1,491 @@
+package dev.quipu.engine;
+
+import dev.quipu.Add;
+import dev.quipu.Bounds;
+import dev.quipu.HoldReading;
+import dev.quipu.HoldReading.State;
+import dev.quipu.HoldRequest;
+import dev.quipu.HoldResult;
+import dev.quipu.Holds;
+import dev.quipu.Rejection;
+import dev.quipu.RequestId;
+import dev.quipu.Settlement;
+import dev.quipu.TransactionResult;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.log.HoldRecord;
+import dev.quipu.engine.log.TransactionRecord;
+import dev.quipu.engine.log.TransactionRecord.Kind;
+import dev.quipu.engine.state.HoldTable;
+import dev.quipu.engine.state.OpenHold;
+import dev.quipu.engine.state.TransactionIds;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds while an {@link Operation} runs; see {@link Holds}. All changes of one call are in one
+ * frame of the log, whose time decides about expiry. Checks everything first: an exception means
+ * that nothing has changed.
+ *
+ * <p>A counter that is removed, expires or becomes a text takes with it what holds reserve on it:
+ * they have no effect on a later counter of that name.
+ */
+public final class HoldAccess {
+  /** How long an expired hold waits whose return would exceed 64 bits. */
+  private static final long POSTPONED_MILLIS = 60_000;
+
+  private final CounterAccess access;
+  private final TransactionAccess transactions;
+  private final dev.quipu.engine.state.State state;
+  private final Group group;
+
+  /** Creates the access of an operation. */
+  public HoldAccess(CounterAccess access) {
+    this.access = access;
+    this.transactions = new TransactionAccess(access);
+    this.state = access.state;
+    this.group = access.group;
+  }
+
+  /** Returns an upper bound of the log bytes that {@link #place} writes. */
+  public static int bytesMax(HoldRequest request) {
+    int names = request.adds().stream().mapToInt(add -> add.counter().length()).sum();
+    return TransactionAccess.bytesMax(request.adds())
+        + HoldRecord.bytesMax(request.adds().size(), names);
+  }
+
+  /** Returns an upper bound of the log bytes that ending or extending a hold writes. */
+  public int bytesMax(RequestId id) {
+    OpenHold open = state.holds.find(id.high(), id.low());
+    if (open != null) {
+      return bytesMax(open);
+    }
+    long[] marker = transactions.marker(id);
+    TransactionRecord ended = marker == null ? null : transactions.recordOf(marker);
+    if (ended == null) {
+      return 0;
+    }
+    int parts = ended.parts().size();
+    int names =
+        ended.parts().stream().mapToInt(part -> transactions.nameOf(part.ordinal()).length()).sum();
+    return CounterAccess.bytesMax(parts, names) + TransactionRecord.bytesMax(parts);
+  }
+
+  private static int bytesMax(OpenHold open) {
+    int parts = open.placed().parts().size();
+    int names = open.placed().parts().stream().mapToInt(part -> part.counter().length()).sum();
+    return 2 * CounterAccess.bytesMax(parts, names) // expired, and settled late
+        + 2 * TransactionRecord.bytesMax(parts)
+        + HoldRecord.bytesMax(parts, names);
+  }
+
+  /** Places a hold; see {@link Holds#place}. */
+  public HoldResult place(HoldRequest request) {
+    RequestId id = request.id();
+    OpenHold open = state.holds.find(id.high(), id.low());
+    if (open != null) {
+      return isSame(open.placed(), request)
+          ? new HoldResult.Done(reading(open), true)
+          : new HoldResult.Conflict();
+    }
+    long[] marker = transactions.marker(id);
+    if (marker != null) {
+      return repeated(marker, request);
+    }
+    TransactionResult.Rejected rejected = transactions.firstRejected(request.adds());
+    if (rejected != null) {
+      return new HoldResult.Rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown());
+    }
+    List<HoldRecord.Part> parts = new ArrayList<>(request.adds().size());
+    for (Add add : request.adds()) {
+      long held = state.holds.held(add.counter());
+      if (Rejection.of(held, add.delta(), Bounds.none()) != null) {
+        return new HoldResult.Rejected(
+            add.counter(), Rejection.OVERFLOW, access.get(add.counter()));
+      }
+      Bounds bounds = add.bounds();
+      parts.add(
+          new HoldRecord.Part(add.counter(), add.delta(), bounds.floor(), bounds.ceiling(), false));
+    }
+    state.requireMemory(HoldTable.memoryBytes(parts.size()));
+    access.requireRoom(request.adds().stream().map(Add::counter).toList());
+    request.adds().forEach(add -> transactions.apply(add.counter(), add.delta()));
+    HoldRecord hold =
+        new HoldRecord(
+            id.high(),
+            id.low(),
+            contents(request),
+            access.nowMillis() + request.ttl().toMillis(),
+            policies(request),
+            List.copyOf(parts));
+    store(hold);
+    state.endChange();
+    return new HoldResult.Done(reading(hold, State.OPEN, false), false);
+  }
+
+  private void store(HoldRecord hold) {
+    state.holds.put(hold);
+    group.hold(hold);
+  }
+
+  private static int policies(HoldRequest request) {
+    return (request.late() == HoldRequest.Late.APPLY ? HoldRecord.LATE_APPLY : 0)
+        | (request.excess() == HoldRequest.Excess.ALLOW ? HoldRecord.EXCESS_ALLOW : 0);
+  }
+
+  /** Returns a hash of all but the counters and deltas. */
+  private static long contents(HoldRequest request) {
+    long mark = TransactionAccess.boundsMark(request.adds());
+    return (mark * 0x9E3779B97F4A7C15L + request.ttl().toMillis()) * 31 + policies(request);
+  }
+
+  private static boolean isSame(HoldRecord hold, HoldRequest request) {
+    boolean isSame =
+        hold.contents() == contents(request) && hold.parts().size() == request.adds().size();
+    for (int i = 0; isSame && i < hold.parts().size(); i++) {
+      HoldRecord.Part part = hold.parts().get(i);
+      Add add = request.adds().get(i);
+      isSame = part.counter().equals(add.counter()) && part.delta() == add.delta();
+    }
+    return isSame;
+  }
+
+  private HoldResult repeated(long[] marker, HoldRequest request) {
+    if (TransactionIds.isCanceled(marker)) {
+      return new HoldResult.Rejected("", Rejection.CANCELED, OptionalLong.empty());
+    }
+    TransactionRecord ended = transactions.recordOf(marker);
+    return ended != null
+            && ended.kind() != Kind.TRANSACTION
+            && ended.contents() == contents(request)
+            && transactions.isSame(ended, request.adds())
+        ? new HoldResult.Done(reading(ended), true)
+        : new HoldResult.Conflict();
+  }
+
+  /** Keeps what was used; see {@link Holds#settle}. */
+  public HoldResult settle(RequestId id, Settlement settlement) {
+    OpenHold open = state.holds.find(id.high(), id.low());
+    if (open != null) {
+      long[] kept = settlement.deltasFor(reading(open)); // throws before anything changes
+      if (!hasExpired(open)) {
+        return settleOpen(open, kept);
+      }
+    }
+    TransactionRecord ended = ended(id);
+    if (ended == null) {
+      return new HoldResult.NotFound();
+    }
+    long[] kept = settlement.deltasFor(reading(ended));
+    return switch (ended.kind()) {
+      case SETTLED, SETTLED_LATE -> settledAgain(ended, kept);
+      case EXPIRED ->
+          ended.hasBounds() ? settleLate(ended, kept) : new HoldResult.Closed(reading(ended));
+      case RELEASED, TRANSACTION -> new HoldResult.Closed(reading(ended));
+    };
+  }
+
+  private HoldResult settledAgain(TransactionRecord ended, long[] kept) {
+    long[] before = ended.parts().stream().mapToLong(TransactionRecord.Part::kept).toArray();
+    return Arrays.equals(before, kept)
+        ? new HoldResult.Done(reading(ended), true)
+        : new HoldResult.Closed(reading(ended));
+  }
+
+  private HoldResult settleOpen(OpenHold open, long[] kept) {
+    HoldRecord hold = open.placed();
+    for (int i = 0; i < kept.length; i++) {
+      HoldRecord.Part part = hold.parts().get(i);
+      if (isExcess(kept[i], part.delta()) && !hold.has(HoldRecord.EXCESS_ALLOW)) {
+        return new HoldResult.Exceeded(part.counter(), part.delta());
+      }
+    }
+    HoldResult.Rejected rejected = firstRejected(open, kept);
+    return rejected == null
+        ? new HoldResult.Done(reading(end(open, Kind.SETTLED, kept)), false)
+        : rejected;
+  }
+
+  private static boolean isExcess(long kept, long delta) {
+    return delta < 0 ? kept < delta : kept > delta;
+  }
+
+  /** Returns the first part whose rest cannot be returned, or whose excess a bound rejects. */
+  private HoldResult.@Nullable Rejected firstRejected(OpenHold open, long[] kept) {
+    for (int i = 0; i < kept.length; i++) {
+      HoldRecord.Part part = open.placed().parts().get(i);
+      if (isEffective(open, i)) {
+        long value = state.counters.value(state.counters.find(part.counter()));
+        Rejection why = rejection(value, part, kept[i]);
+        if (why != null) {
+          return new HoldResult.Rejected(part.counter(), why, OptionalLong.of(value));
+        }
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable Rejection rejection(long value, HoldRecord.Part part, long kept) {
+    if (part.delta() == Long.MIN_VALUE && kept == 0) { // the rest is not a long
+      return value < 0 ? null : Rejection.OVERFLOW;
+    }
+    Bounds bounds =
+        isExcess(kept, part.delta())
+            ? Bounds.between(part.floor(), part.ceiling())
+            : Bounds.none(); // a rest can always be returned
+    return Rejection.of(value, kept - part.delta(), bounds);
+  }
+
+  /** Returns whether a part still reserves something. */
+  private boolean isEffective(OpenHold open, int part) {
+    return !open.isVoid(part)
+        && access.isAlive(state.counters.find(open.placed().parts().get(part).counter()));
+  }
+
+  /** Ends an open hold. The caller has checked that nothing overflows. */
+  private TransactionRecord end(OpenHold open, Kind kind, long[] kept) {
+    List<HoldRecord.Part> parts = open.placed().parts();
+    access.requireRoom(parts.stream().map(HoldRecord.Part::counter).toList());
+    state.beginChange();
+    List<TransactionRecord.Part> ended = new ArrayList<>(parts.size());
+    boolean hasBounds = open.placed().has(HoldRecord.LATE_APPLY);
+    for (int i = 0; i < parts.size(); i++) {
+      HoldRecord.Part part = parts.get(i);
+      if (isEffective(open, i) && kept[i] != part.delta()) {
+        var unused = transactions.apply(part.counter(), kept[i] - part.delta());
+      }
+      ended.add(
+          new TransactionRecord.Part(
+              rememberedOrdinal(part.counter()),
+              part.delta(),
+              kept[i],
+              hasBounds ? part.floor() : 0,
+              hasBounds ? part.ceiling() : 0));
+    }
+    HoldRecord hold = open.placed();
+    TransactionRecord record =
+        new TransactionRecord(
+            hold.high(),
+            hold.low(),
+            kind,
+            hold.policies(),
+            hold.contents(),
+            hold.expiresMillis(),
+            List.copyOf(ended));
+    transactions.remember(record);
+    state.endChange();
+    return record;
+  }
+
+  /** Returns the ordinal of a counter; of one that was removed, as for a canceled add. */
+  private int rememberedOrdinal(String counter) {
+    int ordinal = state.counters.find(counter);
+    if (ordinal < 0) {
+      ordinal = access.writable(ordinal, counter);
+      state.counters.markIds(ordinal, state.ids.epoch());
+      state.tombstones.add(ordinal);
+    }
+    return ordinal;
+  }
+
+  /** Adds what was used after the expiry, within the bounds of the hold. */
+  private HoldResult settleLate(TransactionRecord ended, long[] kept) {
+    List<Add> adds = new ArrayList<>();
+    List<TransactionRecord.Part> parts = new ArrayList<>(kept.length);
+    for (int i = 0; i < kept.length; i++) {
+      TransactionRecord.Part part = ended.parts().get(i);
+      String counter = transactions.nameOf(part.ordinal());
+      if (isExcess(kept[i], part.delta()) && (ended.policies() & HoldRecord.EXCESS_ALLOW) == 0) {
+        return new HoldResult.Exceeded(counter, part.delta());
+      }
+      if (counter.isEmpty() || access.text(counter) != null) { // lost, or no counter any more
+        return new HoldResult.Closed(reading(ended));
+      }
+      if (kept[i] != 0) {
+        adds.add(new Add(counter, kept[i], Bounds.between(part.floor(), part.ceiling()), null));
+      }
+      parts.add(
+          new TransactionRecord.Part(
+              part.ordinal(), part.delta(), kept[i], part.floor(), part.ceiling()));
+    }
+    TransactionResult.Rejected rejected = transactions.firstRejected(adds);
+    if (rejected != null) {
+      return new HoldResult.Rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown());
+    }
+    access.requireRoom(adds.stream().map(Add::counter).toList());
+    state.beginChange();
+    for (Add add : adds) {
+      var unused = transactions.apply(add.counter(), add.delta());
+    }
+    TransactionRecord settled =
+        new TransactionRecord(
+            ended.high(),
+            ended.low(),
+            Kind.SETTLED_LATE,
+            ended.policies(),
+            ended.contents(),
+            ended.expiresMillis(),
+            List.copyOf(parts));
+    transactions.remember(settled);
+    state.endChange();
+    return new HoldResult.Done(reading(settled), false);
+  }
+
+  /** Returns everything; see {@link Holds#release}. */
+  public HoldResult release(RequestId id) {
+    OpenHold open = state.holds.find(id.high(), id.low());
+    if (open != null && !hasExpired(open)) {
+      long[] nothing = new long[open.placed().parts().size()];
+      HoldResult.Rejected rejected = firstRejected(open, nothing);
+      return rejected == null
+          ? new HoldResult.Done(reading(end(open, Kind.RELEASED, nothing)), false)
+          : rejected;
+    }
+    TransactionRecord ended = ended(id);
+    if (ended == null) {
+      return new HoldResult.NotFound();
+    }
+    return ended.kind() == Kind.RELEASED
+        ? new HoldResult.Done(reading(ended), true)
+        : new HoldResult.Closed(reading(ended));
+  }
+
+  /** Sets the expiry to this time from now; see {@link Holds#extend}. */
+  public HoldResult extend(RequestId id, Duration ttl) {
+    long millis = HoldRequest.checkTtl(ttl).toMillis();
+    OpenHold open = state.holds.find(id.high(), id.low());
+    if (open != null && !hasExpired(open)) {
+      HoldRecord extended = open.current().expiring(access.nowMillis() + millis);
+      group.requireWritable();
+      state.beginChange();
+      store(extended);
+      state.endChange();
+      return new HoldResult.Done(reading(extended, State.OPEN, false), false);
+    }
+    TransactionRecord ended = ended(id);
+    return ended == null ? new HoldResult.NotFound() : new HoldResult.Closed(reading(ended));
+  }
+
+  private boolean isDue(HoldRecord hold) {
+    return hold.expiresMillis() <= access.nowMillis();
+  }
+
+  /** Ends a hold whose time to live has ended; returns whether it has ended. */
+  private boolean hasExpired(OpenHold open) {
+    if (!isDue(open.placed())) {
+      return false;
+    }
+    long[] nothing = new long[open.placed().parts().size()];
+    if (firstRejected(open, nothing) == null) {
+      var unused = end(open, Kind.EXPIRED, nothing);
+      return true;
+    }
+    // The value would exceed 64 bits: tried again later, so that nothing is lost.
+    group.requireWritable();
+    state.beginChange();
+    store(open.current().expiring(access.nowMillis() + POSTPONED_MILLIS));
+    state.endChange();
+    return false;
+  }
+
+  /**
+   * Ends the hold that is due next, if it fits into the frame.
+   *
+   * @return whether there was one
+   */
+  boolean expireNext() {
+    OpenHold first = state.holds.first();
+    if (first == null || !isDue(first.placed()) || !group.fits(bytesMax(first))) {
+      return false;
+    }
+    var unused = hasExpired(first);
+    return true;
+  }
+
+  /** Returns a hold; see {@link Holds#find}. */
+  public Optional<HoldReading> find(RequestId id) {
+    OpenHold open = state.holds.find(id.high(), id.low());
+    return open != null
+        ? Optional.of(reading(open))
+        : Optional.ofNullable(ended(id)).map(this::reading);
+  }
+
+  /** Returns the open holds on a counter; see {@link Holds#list}. */
+  public List<HoldReading> list(String counter, @Nullable RequestId after, int limit) {
+    if (limit < 1 || limit > Holds.PAGE_HOLDS_MAX) {
+      throw new IllegalArgumentException(
+          "limit is %d; it must be from 1 to %d".formatted(limit, Holds.PAGE_HOLDS_MAX));
+    }
+    return access.exists(counter)
+        ? state.holds.on(counter, after, limit).stream().map(this::reading).toList()
+        : List.of();
+  }
+
+  /** Returns the balance of a counter; see {@link Holds#balance}. */
+  public Optional<Holds.Balance> balance(String counter) {
+    OptionalLong value = access.get(counter);
+    if (value.isEmpty()) {
+      return Optional.empty();
+    }
+    long floor = state.holds.floor(counter);
+    long ceiling = state.holds.ceiling(counter);
+    return Optional.of(
+        new Holds.Balance(
+            value.getAsLong(),
+            state.holds.held(counter),
+            floor == Long.MIN_VALUE ? OptionalLong.empty() : distance(floor, value.getAsLong()),
+            ceiling == Long.MAX_VALUE
+                ? OptionalLong.empty()
+                : distance(value.getAsLong(), ceiling)));
+  }
+
+  /** Returns how far one number is above another; empty if that exceeds 64 bits. */
+  private static OptionalLong distance(long from, long to) {
+    long distance = to - from;
+    return ((to ^ from) & (to ^ distance)) < 0 ? OptionalLong.empty() : OptionalLong.of(distance);
+  }
+
+  /** Returns the ended hold with an id; null if there is none. */
+  private @Nullable TransactionRecord ended(RequestId id) {
+    long[] marker = transactions.marker(id);
+    TransactionRecord ended = marker == null ? null : transactions.recordOf(marker);
+    return ended == null || ended.kind() == Kind.TRANSACTION ? null : ended;
+  }
+
+  private HoldReading reading(OpenHold open) {
+    HoldRecord hold = open.placed();
+    return reading(hold, isDue(hold) ? State.EXPIRED : State.OPEN, false);
+  }
+
+  private static HoldReading reading(HoldRecord hold, State state, boolean isLate) {
+    return new HoldReading(
+        RequestId.of(hold.high(), hold.low()),
+        state,
+        hold.parts().stream()
+            .map(part -> new HoldReading.Part(part.counter(), part.delta(), OptionalLong.empty()))
+            .toList(),
+        Instant.ofEpochMilli(hold.expiresMillis()),
+        isLate);
+  }
+
+  private HoldReading reading(TransactionRecord ended) {
+    boolean isSettled = ended.kind() == Kind.SETTLED || ended.kind() == Kind.SETTLED_LATE;
+    return new HoldReading(
+        RequestId.of(ended.high(), ended.low()),
+        isSettled ? State.SETTLED : ended.kind() == Kind.RELEASED ? State.RELEASED : State.EXPIRED,
+        ended.parts().stream()
+            .map(part ->
+                new HoldReading.Part(
+                    transactions.nameOf(part.ordinal()),
+                    part.delta(),
+                    isSettled ? OptionalLong.of(part.kept()) : OptionalLong.empty()))
+            .toList(),
+        Instant.ofEpochMilli(ended.expiresMillis()),
+        ended.kind() == Kind.SETTLED_LATE);
+  }
+}

@@ -1,0 +1,198 @@
+package dev.quipu.engine;
+
+import dev.quipu.Add;
+import dev.quipu.Rejection;
+import dev.quipu.RequestId;
+import dev.quipu.TransactionOutcome;
+import dev.quipu.TransactionResult;
+import dev.quipu.TransactionResult.Added;
+import dev.quipu.Transactions;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.ids.IdTable;
+import dev.quipu.engine.log.TransactionRecord;
+import dev.quipu.engine.log.TransactionRecord.Kind;
+import dev.quipu.engine.state.State;
+import dev.quipu.engine.state.TransactionIds;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transactions over several counters while an {@link Operation} runs; see {@link Transactions}. All
+ * changes of one call are in one frame of the log. Checks everything first: an exception means that
+ * nothing has changed.
+ */
+public final class TransactionAccess {
+  private final CounterAccess access;
+  private final State state;
+  private final Group group;
+
+  /** Creates the access of an operation. */
+  public TransactionAccess(CounterAccess access) {
+    this.access = access;
+    this.state = access.state;
+    this.group = access.group;
+  }
+
+  /** Returns an upper bound of the log bytes that {@link #commit} writes. */
+  public static int bytesMax(List<Add> adds) {
+    int names = adds.stream().mapToInt(add -> add.counter().length()).sum();
+    return CounterAccess.bytesMax(adds.size(), names) + TransactionRecord.bytesMax(adds.size());
+  }
+
+  /** Applies all adds or none; see {@link Transactions#commit}. */
+  public TransactionResult commit(RequestId id, List<Add> adds) {
+    Transactions.check(adds);
+    if (state.holds.find(id.high(), id.low()) != null) {
+      return new TransactionResult.Conflict();
+    }
+    long[] marker = marker(id);
+    if (marker != null) {
+      return repeated(marker, adds);
+    }
+    TransactionResult.@Nullable Rejected rejected = firstRejected(adds);
+    if (rejected != null) {
+      return rejected;
+    }
+    access.requireRoom(adds.stream().map(Add::counter).toList());
+    List<Added> added = new ArrayList<>(adds.size());
+    List<TransactionRecord.Part> parts = new ArrayList<>(adds.size());
+    for (Add add : adds) {
+      int ordinal = apply(add.counter(), add.delta());
+      long value = state.counters.value(ordinal);
+      added.add(new Added(add.counter(), add.delta(), value));
+      parts.add(new TransactionRecord.Part(ordinal, add.delta(), value, 0, 0));
+    }
+    remember(
+        new TransactionRecord(
+            id.high(), id.low(), Kind.TRANSACTION, 0, boundsMark(adds), 0, List.copyOf(parts)));
+    state.endChange();
+    return new TransactionResult.Applied(added, false);
+  }
+
+  /** Returns the first add that a bound rejects; null if none. Throws if one is to a text. */
+  TransactionResult.@Nullable Rejected firstRejected(List<Add> adds) {
+    TransactionResult.@Nullable Rejected first = null;
+    for (Add add : adds) {
+      int ordinal = state.counters.find(add.counter());
+      access.requireNumber(ordinal, add.counter());
+      long value = access.isAlive(ordinal) ? state.counters.value(ordinal) : 0;
+      Rejection why = Rejection.of(value, add.delta(), add.bounds());
+      if (why != null && first == null) {
+        first = new TransactionResult.Rejected(add.counter(), why, OptionalLong.of(value));
+      }
+    }
+    return first;
+  }
+
+  /** Adds to a counter, without overflow as checked before; returns its ordinal. */
+  int apply(String counter, long delta) {
+    int ordinal = access.writable(state.counters.find(counter), counter);
+    state.counters.set(ordinal, state.counters.value(ordinal) + delta);
+    group.plain(state.counters, ordinal);
+    return ordinal;
+  }
+
+  void remember(TransactionRecord transaction) {
+    state.addTransaction(transaction);
+    group.transaction(transaction);
+  }
+
+  /** Returns the entry of an id; null if neither a transaction nor an ended hold has it. */
+  long @Nullable [] marker(RequestId id) {
+    long[] entry = new long[IdTable.STRIDE];
+    return state.ids.find(id.high(), id.low(), TransactionIds.MARKER, state.timeMillis, entry)
+        ? entry
+        : null;
+  }
+
+  /** Returns the transaction or the ended hold of a marker; null if canceled or incomplete. */
+  @Nullable TransactionRecord recordOf(long[] marker) {
+    return TransactionIds.isCanceled(marker)
+        ? null
+        : TransactionIds.of(marker, state.ids, state.timeMillis);
+  }
+
+  private TransactionResult repeated(long[] marker, List<Add> adds) {
+    if (TransactionIds.isCanceled(marker)) {
+      return new TransactionResult.Rejected("", Rejection.CANCELED, OptionalLong.empty());
+    }
+    TransactionRecord record = recordOf(marker);
+    if (record == null
+        || record.kind() != Kind.TRANSACTION
+        || record.contents() != boundsMark(adds)
+        || !isSame(record, adds)) {
+      return new TransactionResult.Conflict();
+    }
+    return new TransactionResult.Applied(added(record), true);
+  }
+
+  /** Returns whether a record has these counters and deltas. */
+  boolean isSame(TransactionRecord record, List<Add> adds) {
+    boolean isSame = record.parts().size() == adds.size();
+    for (int i = 0; isSame && i < adds.size(); i++) {
+      TransactionRecord.Part part = record.parts().get(i);
+      isSame =
+          part.delta() == adds.get(i).delta()
+              && adds.get(i).counter().equals(nameOf(part.ordinal()));
+    }
+    return isSame;
+  }
+
+  private List<Added> added(TransactionRecord record) {
+    return record.parts().stream()
+        .map(part -> new Added(nameOf(part.ordinal()), part.delta(), part.kept()))
+        .toList();
+  }
+
+  /** Returns the name of a remembered counter; empty if it was lost with a damaged log. */
+  String nameOf(int ordinal) {
+    String name = ordinal < state.counters.size() ? state.counters.name(ordinal) : null;
+    return name == null ? "" : name;
+  }
+
+  /** Returns a hash of the bounds of all adds. */
+  static long boundsMark(List<Add> adds) {
+    long mark = 0;
+    for (Add add : adds) {
+      mark = mark * 0x9E3779B97F4A7C15L + add.boundsMark();
+    }
+    return mark;
+  }
+
+  /** Returns the outcome of a transaction; see {@link Transactions#outcome}. */
+  public TransactionOutcome outcome(RequestId id) {
+    HoldAccess holds = new HoldAccess(access);
+    var hold = holds.find(id);
+    if (hold.isPresent()) {
+      return new TransactionOutcome.Held(hold.get());
+    }
+    long[] marker = marker(id);
+    if (marker == null) {
+      return new TransactionOutcome.NotSeen();
+    }
+    if (TransactionIds.isCanceled(marker)) {
+      return new TransactionOutcome.Canceled();
+    }
+    TransactionRecord record = recordOf(marker);
+    return record == null
+        ? new TransactionOutcome.NotSeen()
+        : new TransactionOutcome.Applied(added(record));
+  }
+
+  /** Cancels a transaction; see {@link Transactions#cancel}. */
+  public TransactionOutcome cancel(RequestId id) {
+    TransactionOutcome outcome = outcome(id);
+    if (!(outcome instanceof TransactionOutcome.NotSeen)) {
+      return outcome;
+    }
+    group.requireWritable();
+    state.beginChange();
+    long meta = IdTable.meta(TransactionIds.MARKER, IdTable.CANCELED, 0);
+    state.ids.add(id.high(), id.low(), meta, 0, 0, state.timeMillis, state.frame);
+    group.cancel(TransactionIds.MARKER, id.high(), id.low());
+    state.endChange();
+    return new TransactionOutcome.Canceled();
+  }
+}

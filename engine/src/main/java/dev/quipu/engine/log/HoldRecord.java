@@ -1,0 +1,79 @@
+package dev.quipu.engine.log;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * An open hold as it is stored.
+ *
+ * @param high the upper 64 bits of its id
+ * @param low the lower 64 bits
+ * @param contents distinguishes a repeat from another request under the same id
+ * @param expiresMillis when it expires, in milliseconds since 1970
+ * @param policies {@link #LATE_APPLY}, {@link #EXCESS_ALLOW}, or both
+ * @param parts what it reserves, in the order of the request
+ */
+public record HoldRecord(
+    long high, long low, long contents, long expiresMillis, int policies, List<Part> parts) {
+  /** A settlement after the expiry is applied. */
+  public static final int LATE_APPLY = 1;
+
+  /** A settlement may exceed what was reserved. */
+  public static final int EXCESS_ALLOW = 2;
+
+  /**
+   * What a hold reserves on one counter.
+   *
+   * @param isVoid whether the counter was removed since: nothing is reserved on it any more
+   */
+  public record Part(String counter, long delta, long floor, long ceiling, boolean isVoid) {}
+
+  /** Returns the same hold with another expiry. */
+  public HoldRecord expiring(long atMillis) {
+    return new HoldRecord(high, low, contents, atMillis, policies, parts);
+  }
+
+  /** Returns whether the hold has a policy. */
+  public boolean has(int policy) {
+    return (policies & policy) != 0;
+  }
+
+  /**
+   * Returns an upper bound of the bytes that {@link #write} writes.
+   *
+   * @param namesLength total length of the names of its counters, in chars
+   */
+  public static int bytesMax(int parts, int namesLength) {
+    return 64 + 40 * parts + 3 * namesLength;
+  }
+
+  void write(ByteBuffer out) {
+    out.put((byte) policies).putLong(high).putLong(low).putLong(contents);
+    Records.signed(out, expiresMillis);
+    Records.unsigned(out, parts.size());
+    for (Part part : parts) {
+      Records.text(out, part.counter);
+      out.put((byte) (part.isVoid ? 1 : 0));
+      Records.signed(out, part.delta);
+      Records.signed(out, part.floor);
+      Records.signed(out, part.ceiling);
+    }
+  }
+
+  static HoldRecord read(ByteBuffer in) {
+    int policies = in.get();
+    long high = in.getLong();
+    long low = in.getLong();
+    long contents = in.getLong();
+    long expiresMillis = Records.signed(in);
+    List<Part> parts = new ArrayList<>();
+    for (long i = Records.unsigned(in); i > 0; i--) {
+      String counter = Records.text(in);
+      boolean isVoid = in.get() != 0;
+      parts.add(
+          new Part(counter, Records.signed(in), Records.signed(in), Records.signed(in), isVoid));
+    }
+    return new HoldRecord(high, low, contents, expiresMillis, policies, List.copyOf(parts));
+  }
+}
