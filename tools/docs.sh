@@ -13,7 +13,7 @@ for name in AtomicAdd:atomic-add Optimistic:optimistic \
   TokenSet:token-set Sharded:sharded Locks:locks CacheFirst:cache-first DurableFirst:durable-first \
   OnlineRing:online-ring OnlineExact:online-exact OnlineApproximate:online-approximate \
   ViewCounter:unique-views ViewAggregates:view-aggregates SqsConsumer:sqs-consumer HitLog:hit-log VersionTree:version-tree SequenceOfRecords:sequence-of-records \
-  UniqueValues:unique-values RevisionLog:revision-log RangeJob:range-job \
+  StoredTransactions:transactions StoredHolds:holds UniqueValues:unique-values RevisionLog:revision-log RangeJob:range-job \
   RegionalCounters:regional-counters RegionalCollection:regional-collection; do
   IFS=: read -r class title number <<< "$name"
   page=docs/concepts/$title.md

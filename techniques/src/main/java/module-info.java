@@ -16,6 +16,7 @@ module dev.quipu.techniques {
   exports dev.quipu.sequence;
   exports dev.quipu.shard;
   exports dev.quipu.technique;
+  exports dev.quipu.transaction;
   exports dev.quipu.view;
 
   provides dev.quipu.Quipu.Opener with

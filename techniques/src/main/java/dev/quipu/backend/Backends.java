@@ -38,6 +38,9 @@ import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
+import dev.quipu.transaction.HoldSweeper;
+import dev.quipu.transaction.StoredHolds;
+import dev.quipu.transaction.StoredTransactions;
 import dev.quipu.view.ViewAggregates;
 import dev.quipu.view.ViewCounter;
 import java.time.Duration;
@@ -179,7 +182,11 @@ public final class Backends {
 
     @Override
     public <T> T part(Class<T> type) {
-      return type.cast(parts.computeIfAbsent(type, this::newPart));
+      Object part = parts.computeIfAbsent(type, this::newPart);
+      if (part instanceof StoredHolds holds) { // those of dead processes expire, too
+        parts.computeIfAbsent(HoldSweeper.class, sweeper -> new HoldSweeper(holds));
+      }
+      return type.cast(part);
     }
 
     private Object newPart(Class<?> type) {
@@ -193,12 +200,14 @@ public final class Backends {
         case "UniqueValues" -> new UniqueValues(store);
         case "Presence" -> Presence.on(store);
         case "DisplayCounters" -> DurableFirst.withoutCache(counters, store.clock());
+        case "Transactions" -> new StoredTransactions(counters, store, Randomness.secure());
+        case "Holds" -> new StoredHolds(counters, store, Randomness.secure());
         default ->
             throw new UnsupportedOperationException(
                 type.getName()
                     + " is not a service of a store; services: Store, ViewCounter, ViewAggregates,"
                     + " SequenceOfRecords, RevisionLog, RangeJobs, UniqueValues, Presence,"
-                    + " DisplayCounters");
+                    + " DisplayCounters, Transactions, Holds");
       };
     }
 
@@ -209,6 +218,9 @@ public final class Backends {
 
     @Override
     public void close() {
+      if (parts.get(HoldSweeper.class) instanceof HoldSweeper sweeper) {
+        sweeper.close();
+      }
       onClose.run();
     }
   }

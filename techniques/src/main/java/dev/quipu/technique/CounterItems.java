@@ -41,6 +41,12 @@ import java.util.function.Function;
 public final class CounterItems {
   public static final String VALUE = Item.VALUE;
 
+  /** Field with the signed sum of the open holds on the counter. */
+  public static final String HELD = "held";
+
+  /** Field with the number of open holds on the counter. */
+  public static final String HOLDS = "holds";
+
   /** Prefix of the names of the counters that verifications of a technique leave. */
   public static final String VERIFICATION = "quipu-verify/";
 

@@ -28,7 +28,7 @@ public final class IdempotentRetry {
    * @throws QuipuException if there is none; a lost request may still arrive
    */
   public static <T> T result(Store store, String what, Supplier<T> once) {
-    return first(store, what, once, result -> false);
+    return result(store, what, once, result -> false);
   }
 
   /**
@@ -36,7 +36,7 @@ public final class IdempotentRetry {
    * not definite.
    */
   public static AddResult answer(Store store, String what, Supplier<AddResult> once) {
-    return first(
+    return result(
         store,
         what,
         once,
@@ -67,8 +67,13 @@ public final class IdempotentRetry {
     }
   }
 
-  /** Returns the first result that stays definite if a lost attempt still arrives. */
-  private static <T> T first(Store store, String what, Supplier<T> once, Predicate<T> mayChange) {
+  /**
+   * Returns the first definite result, if some results are not definite after a lost attempt, which
+   * may still arrive.
+   *
+   * @param mayChange whether a result is of this kind
+   */
+  public static <T> T result(Store store, String what, Supplier<T> once, Predicate<T> mayChange) {
     RetryPolicy.Attempts attempts = store.attempts();
     @Nullable QuipuException lost = null;
     do {

@@ -175,6 +175,11 @@ public final class MarkerItem extends OneItem implements AddPart.Shardable, Attr
     return add(add, part, Map.of());
   }
 
+  /** Returns how long request ids are remembered; empty for forever. */
+  public Optional<Duration> retention() {
+    return keep;
+  }
+
   @Override
   public boolean keepsIdsApart() {
     return true;

@@ -120,6 +120,13 @@ abstract class OneItem implements Technique {
       if (next.isEmpty() && value.isEmpty()) {
         return Optional.of(new SetResult.Done(0)); // already deleted
       }
+      long holds = found.map(item -> item.number(CounterItems.HOLDS)).orElse(0L);
+      if (next.isEmpty() && holds > 0) {
+        throw new NotAppliedException(
+            Reason.INVALID,
+            "counter %s has %d open holds; settle or release them, then delete it"
+                .formatted(counter, holds));
+      }
       if (next.isPresent()) {
         items.enlist(counter);
       }

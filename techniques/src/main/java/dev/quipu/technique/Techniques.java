@@ -1,5 +1,6 @@
 package dev.quipu.technique;
 
+import dev.quipu.Counters;
 import dev.quipu.Guarantee;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
@@ -68,7 +69,19 @@ public final class Techniques {
           MarkerItem.SPEC,
           TokenSet.SPEC);
 
+  /** Names of the techniques that keep a counter in one item, which other batches may change. */
+  public static final List<String> ONE_NUMBER =
+      SETTABLE.stream()
+          .filter(spec -> !spec.equals(TokenSet.SPEC)) // its item is read before each add
+          .map(TechniqueSpec::name)
+          .toList();
+
   private Techniques() {}
+
+  /** Returns whether each of these counters is one item, which other batches may change. */
+  public static boolean keepsOneNumber(Counters counters) {
+    return counters.as(OneItem.class).isPresent() && counters.as(TokenSet.class).isEmpty();
+  }
 
   /**
    * Returns the technique with this name.

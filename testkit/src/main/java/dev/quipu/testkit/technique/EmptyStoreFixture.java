@@ -1,5 +1,7 @@
 package dev.quipu.testkit.technique;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import dev.quipu.layer.Store;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.StoreDriver;
@@ -38,5 +40,11 @@ abstract class EmptyStoreFixture {
   @AfterEach
   final void closeAll() {
     driver.close();
+  }
+
+  /** Checks that the message of an exception contains a text. */
+  static void assertExplains(String text, Throwable e) {
+    String message = String.valueOf(e.getMessage());
+    assertTrue(message.contains(text), message);
   }
 }

@@ -206,6 +206,22 @@ public abstract class TechniquesContract {
   }
 
   @Nested
+  final class OfTransactions extends TransactionsContract {
+    @Override
+    protected StoreDriver openStore() throws Exception {
+      return TechniquesContract.this.openStore();
+    }
+  }
+
+  @Nested
+  final class OfHolds extends HoldsContract {
+    @Override
+    protected StoreDriver openStore() throws Exception {
+      return TechniquesContract.this.openStore();
+    }
+  }
+
+  @Nested
   final class OfPresence extends PresenceContract {
     @Override
     protected StoreDriver openStore() throws Exception {

@@ -39,6 +39,7 @@ import dev.quipu.server.net.Preparation;
 import dev.quipu.technique.Compactions;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.time.Clock;
+import dev.quipu.transaction.HoldSweeper;
 import dev.quipu.view.ViewCounter;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
@@ -392,6 +393,7 @@ public final class ServeCommand implements Callable<Integer> {
           () -> {
             counting.begin.run();
             closing.addFirst(new Sweeper(quipu.part(Store.class))::close); // it writes
+            HoldSweeper.begin(quipu);
             quipu
                 .counters()
                 .as(ItemCollection.class)
