@@ -150,7 +150,7 @@ final class SimAdds extends SimOperation {
         : new AddResult.Conflict(mark.delta());
   }
 
-  private static @Nullable Rejection why(long before, long delta, Bounds bounds) {
+  static @Nullable Rejection why(long before, long delta, Bounds bounds) {
     java.math.BigInteger after =
         java.math.BigInteger.valueOf(before).add(java.math.BigInteger.valueOf(delta));
     if (after.bitLength() > 63) {

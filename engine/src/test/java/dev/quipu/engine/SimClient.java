@@ -87,6 +87,8 @@ final class SimClient {
     int choice = random.nextInt(10);
     if (world.config.churns && choice < 8) {
       return new SimOperations(world, random, 1 + random.nextInt(4));
+    } else if (world.config.transacts && choice < 5) {
+      return new SimTransactions(world, random);
     } else if (choice < 3) {
       return new SimAdds(world, adds());
     } else if (choice < 7) {

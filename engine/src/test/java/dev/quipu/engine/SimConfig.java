@@ -50,6 +50,7 @@ final class SimConfig {
   final int sweepOneIn;
   final long windowMillis;
   final boolean isSynced;
+  final boolean transacts;
   final EngineOptions options;
   private final String[] names;
 
@@ -104,6 +105,7 @@ final class SimConfig {
           case 1 -> new Durability.Interval(Duration.ofMillis(1 + random.nextInt(2_000)));
           default -> Durability.FSYNC;
         };
+    transacts = random.nextInt(3) == 0;
     isSynced = durability.equals(Durability.FSYNC);
     options =
         new EngineOptions(

@@ -104,6 +104,8 @@ final class SimModel {
     final Map<String, Cell> cells = new HashMap<>();
     final Map<Request, Found> marks = new HashMap<>();
     final Map<Key, Thing> things = new HashMap<>();
+    final Map<SimShared.Key, String> shared = new HashMap<>();
+    final Map<SimShared.Key, List<Boolean>> voids = new HashMap<>(); // of open holds
     long wallMillis;
     long ageMillis;
     long ageMillisMax;
@@ -151,7 +153,57 @@ final class SimModel {
     return ageMillis - mark.ageMillis <= windowMillis + windowMillis / 8;
   }
 
+  @Nullable SimShared shared(SimShared.Key key) {
+    return (SimShared) live.get(key);
+  }
+
+  /** Returns whether a shared id must be remembered; an open hold always. */
+  boolean mustRemember(SimShared shared, long ageMillis) {
+    return shared.isOpen() || ageMillis - shared.ageMillis() <= windowMillis + windowMillis / 8;
+  }
+
+  Map<SimShared.Key, SimShared> openHolds() {
+    Map<SimShared.Key, SimShared> open = new HashMap<>();
+    live.forEach((key, value) -> {
+      if (value instanceof SimShared shared && shared.isOpen()) {
+        open.put((SimShared.Key) key, shared);
+      }
+    });
+    return open;
+  }
+
+  /** What holds reserve on a counter goes with it: it is removed, a text, or had expired. */
+  private void voidHolds(Change change) {
+    List<String> gone = new ArrayList<>();
+    for (int i = 0; i < change.keys.size(); i++) {
+      if (change.keys.get(i) instanceof String counter) {
+        Cell cell = (Cell) change.values.get(i);
+        Cell before = (Cell) live.get(counter);
+        if (cell == null
+            || cell.text != null
+            || (before != null && !before.isAlive(wallMillisMax))) {
+          gone.add(counter);
+        }
+      }
+    }
+    if (gone.isEmpty()) {
+      return;
+    }
+    openHolds()
+        .forEach((key, hold) -> {
+          SimShared rest = hold;
+          for (String counter : gone) {
+            rest = rest.without(counter);
+          }
+          if (!rest.equals(hold) && !change.keys.contains(key)) {
+            change.put(key, rest);
+          }
+        });
+  }
+
   void change(Change change) {
+    voidHolds(change);
+    Simulation.trace("change %s %s", wallMillisMax, change);
     change.on(live);
     journal.add(change);
   }
@@ -191,6 +243,21 @@ final class SimModel {
   /** Gives up the durability of acknowledged changes: they were acknowledged before a sync. */
   void forgetAcknowledged() {
     acknowledged = 0;
+  }
+
+  /** Returns all shared ids that may be known. */
+  List<SimShared.Key> sharedKeys() {
+    TreeSet<SimShared.Key> all =
+        new TreeSet<>(java.util.Comparator.comparingLong(SimShared.Key::id));
+    base.keySet().forEach(key -> addShared(key, all));
+    journal.forEach(change -> change.keys.forEach(key -> addShared(key, all)));
+    return List.copyOf(all);
+  }
+
+  private static void addShared(Object key, java.util.Set<SimShared.Key> all) {
+    if (key instanceof SimShared.Key shared) {
+      all.add(shared);
+    }
   }
 
   /** Returns all requests that may be known. */
@@ -267,6 +334,10 @@ final class SimModel {
           long age = mark.ageMillis - seen.ageMillisMax + seen.ageMillis;
           base.put(key, new Mark(mark.delta, mark.value, mark.bounds, age));
         }
+      } else if (value instanceof SimShared shared) {
+        if (seen.shared.containsKey((SimShared.Key) key)) {
+          base.put(key, adopted((SimShared.Key) key, shared, seen));
+        }
       } else if (value instanceof Thing thing) {
         Thing found = seen.things.get((Key) key);
         if (found != null) {
@@ -281,6 +352,39 @@ final class SimModel {
     acknowledged = 0;
     wallMillisMax = seen.wallMillis;
     ageMillisMax = seen.ageMillis;
+  }
+
+  private static SimShared adopted(SimShared.Key key, SimShared shared, Seen seen) {
+    List<SimShared.Part> parts = new ArrayList<>(shared.parts());
+    List<Boolean> voids = seen.voids.get(key);
+    for (int i = 0; voids != null && i < parts.size(); i++) {
+      parts.set(i, parts.get(i).voided(voids.get(i)));
+    }
+    long age = shared.ageMillis() - seen.ageMillisMax + seen.ageMillis;
+    return shared.with(shared.state(), parts, age);
+  }
+
+  private @Nullable String differenceOfShared(Map<Object, Object> expected, Seen seen) {
+    int found = 0;
+    for (Map.Entry<Object, Object> each : expected.entrySet()) {
+      if (each.getValue() instanceof SimShared shared) {
+        String is = seen.shared.get((SimShared.Key) each.getKey());
+        found += is == null ? 0 : 1;
+        if (is == null ? mustRemember(shared, seen.ageMillisMax) : !is.equals(shared.stored())) {
+          return "shared " + each.getKey() + " is " + is + "; expected " + shared.stored();
+        }
+        List<Boolean> voids = seen.voids.get((SimShared.Key) each.getKey());
+        for (int i = 0; voids != null && i < voids.size(); i++) {
+          SimShared.Part part = shared.parts().get(i);
+          Cell cell = (Cell) expected.get(part.counter());
+          boolean mayBeVoid = part.isVoid() || cell == null || mayBeGone(cell);
+          if (voids.get(i) ? !mayBeVoid : part.isVoid()) {
+            return "void is " + voids.get(i) + " in part " + i + " of " + each;
+          }
+        }
+      }
+    }
+    return found == seen.shared.size() ? null : "unexpected shared ids: " + seen.shared;
   }
 
   private boolean mayBeGone(Cell cell) {
@@ -320,7 +424,8 @@ final class SimModel {
     if (things != seen.things.size()) {
       return "unexpected items: " + seen.things.keySet();
     }
-    return differenceOfMarks(expected, seen);
+    String shared = differenceOfShared(expected, seen);
+    return shared == null ? differenceOfMarks(expected, seen) : shared;
   }
 
   private static boolean isSame(Thing found, Thing thing) {

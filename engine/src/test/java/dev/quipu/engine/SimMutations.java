@@ -181,6 +181,32 @@ final class SimMutations {
               out.visitInsn(Opcodes.POP2);
               out.visitInsn(Opcodes.POP2);
             }));
+    addTransactions(all);
     return all;
+  }
+
+  private static void addTransactions(Map<String, SimLoader.SimMutation> all) {
+    all.put(
+        "a hold that was settled or released expires as well",
+        call(
+            "State",
+            "addTransaction",
+            "HoldTable",
+            "remove",
+            (out, opcode, owner, name, descriptor) -> {
+              out.visitInsn(Opcodes.POP2);
+              out.visitInsn(Opcodes.POP2);
+              out.visitInsn(Opcodes.POP);
+            }));
+    all.put(
+        "the end of a hold is not in the log",
+        call("TransactionAccess", "remember", "Group", "transaction", pop(2)));
+    all.put("an open hold is not in the log", call("HoldAccess", "store", "Group", "hold", pop(2)));
+    all.put(
+        "open holds are not in snapshots, so they never expire",
+        call("Checkpointer", "writeHolds", "Snapshot", "hold", pop(2)));
+    all.put(
+        "a hold returns to a counter that was removed and created again",
+        call("State", "removeCounter", "State", "endHolds", pop(2)));
   }
 }

@@ -113,6 +113,7 @@ final class SimWorld implements SimHooks.Listener {
         tasks.remove(task);
       }
     }
+    SimHolds.swept(model, current, this::violation);
   }
 
   /** Called when a process has ended. */

@@ -406,6 +406,7 @@ final class Simulation {
       world.violation("names after a start are %s, expected %s".formatted(names, alive));
     }
     readRequests(state, requests, seen);
+    SimHolds.readAll(state, world.model.sharedKeys(), seen);
   }
 
   /** Reads the request ids of files and tables, older than the window or not. */

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -137,5 +138,48 @@ final class RecordsTest {
     int gone = length(out -> Records.noItem(out, item.key()));
     int goneMax = Records.keyBytesMax(item.key());
     assertTrue(gone <= goneMax && goneMax <= gone + 20, gone + " of " + goneMax);
+  }
+
+  @Test
+  void transactionsAndHoldsAreReadBackAndNoLargerThanAnnounced() {
+    String name = "名".repeat(170);
+    for (int parts : new int[] {1, 64}) {
+      for (int policies : new int[] {0, HoldRecord.LATE_APPLY, HoldRecord.EXCESS_ALLOW}) {
+        HoldRecord hold =
+            new HoldRecord(
+                -1,
+                Long.MIN_VALUE,
+                Long.MAX_VALUE,
+                Long.MAX_VALUE,
+                policies,
+                Collections.nCopies(
+                    parts, new HoldRecord.Part(name, Long.MIN_VALUE, 1, Long.MAX_VALUE, true)));
+        assertEquals(List.of("hold[" + hold + "]"), readBack(out -> Records.hold(out, hold)));
+        assertTrue(
+            length(out -> Records.hold(out, hold))
+                <= HoldRecord.bytesMax(parts, parts * name.length()));
+        long bound = policies == HoldRecord.LATE_APPLY ? Long.MIN_VALUE : 0;
+        for (TransactionRecord.Kind kind : TransactionRecord.Kind.values()) {
+          TransactionRecord transaction =
+              new TransactionRecord(
+                  1,
+                  2,
+                  kind,
+                  policies,
+                  Long.MIN_VALUE,
+                  Long.MIN_VALUE,
+                  Collections.nCopies(
+                      parts,
+                      new TransactionRecord.Part(
+                          LAST_ORDINAL, Long.MIN_VALUE, Long.MAX_VALUE, bound, bound)));
+          assertEquals(
+              List.of("transaction[" + transaction + "]"),
+              readBack(out -> Records.transaction(out, transaction)));
+          assertTrue(
+              length(out -> Records.transaction(out, transaction))
+                  <= TransactionRecord.bytesMax(parts));
+        }
+      }
+    }
   }
 }
