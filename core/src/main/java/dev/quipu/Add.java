@@ -11,8 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param bounds the bounds that the add must keep
  * @param id the request id: an add repeated under it counts exactly once; null for none, and then
  *     an unknown outcome cannot be resolved
+ * @param scale the number of digits after the point of delta and bounds, which are converted to the
+ *     scale of the counter; {@link #UNITS} if they are in units of it
  */
-public record Add(String counter, long delta, Bounds bounds, @Nullable RequestId id) {
+public record Add(String counter, long delta, Bounds bounds, @Nullable RequestId id, int scale) {
+  /** Delta and bounds are in units of the counter: 1 is the smallest step, whatever its scale. */
+  public static final int UNITS = -1;
+
   /**
    * Creates a request.
    *
@@ -23,11 +28,77 @@ public record Add(String counter, long delta, Bounds bounds, @Nullable RequestId
     if (delta == 0) {
       throw new IllegalArgumentException("delta must not be 0");
     }
+    if (scale != UNITS) {
+      Decimal.checkScale(scale);
+    }
+  }
+
+  /** Creates a request in units of the counter. */
+  public Add(String counter, long delta, Bounds bounds, @Nullable RequestId id) {
+    this(counter, delta, bounds, id, UNITS);
   }
 
   /** Creates a request without bounds. */
   public Add(String counter, long delta, @Nullable RequestId id) {
     this(counter, delta, Bounds.none(), id);
+  }
+
+  /**
+   * Creates a request whose amounts are decimals.
+   *
+   * @param floor smallest value allowed after a decrement; null for none
+   * @param ceiling largest value allowed after an increment; null for none
+   * @throws IllegalArgumentException naming the field that is outside its limits, or does not fit
+   *     into 64 bits with as many digits after the point as the others
+   */
+  public static Add of(
+      String counter,
+      Decimal delta,
+      @Nullable Decimal floor,
+      @Nullable Decimal ceiling,
+      @Nullable RequestId id) {
+    if (floor == null && ceiling == null) {
+      return new Add(counter, delta.units(), Bounds.none(), id, delta.scale());
+    }
+    int scale = delta.scale();
+    scale = floor == null ? scale : Math.max(scale, floor.scale());
+    scale = ceiling == null ? scale : Math.max(scale, ceiling.scale());
+    Bounds bounds =
+        new Bounds(
+            floor == null || floor.units() == Long.MIN_VALUE
+                ? Long.MIN_VALUE
+                : floor.unitsAt("field floor", scale),
+            ceiling == null || ceiling.units() == Long.MAX_VALUE
+                ? Long.MAX_VALUE
+                : ceiling.unitsAt("field ceiling", scale));
+    return new Add(counter, delta.unitsAt("field delta", scale), bounds, id, scale);
+  }
+
+  /**
+   * Returns this request in units of a counter with this scale.
+   *
+   * @throws IllegalArgumentException if an amount has more digits after the point, or does not fit
+   *     into 64 bits
+   */
+  public Add at(int counterScale) {
+    if (scale == UNITS || scale == counterScale) {
+      return this;
+    }
+    Bounds converted =
+        bounds.isNone()
+            ? bounds
+            : new Bounds(
+                bounds.floor() == Long.MIN_VALUE
+                    ? Long.MIN_VALUE
+                    : units("floor", bounds.floor(), counterScale),
+                bounds.ceiling() == Long.MAX_VALUE
+                    ? Long.MAX_VALUE
+                    : units("ceiling", bounds.ceiling(), counterScale));
+    return new Add(counter, units("delta", delta, counterScale), converted, id, counterScale);
+  }
+
+  private long units(String field, long amount, int counterScale) {
+    return new Decimal(amount, scale).unitsAt("field " + field, counterScale);
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.quipu;
 
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -30,8 +31,25 @@ public sealed interface AddResult extends ItemResult {
 
   /** An add that counts. */
   sealed interface Success extends AddResult {
-    /** Returns what was added. */
+    /** Returns what was added, in units of the counter. */
     long added();
+
+    /** Returns the number of digits after the point of the counter, in whose units amounts are. */
+    int scale();
+
+    /** Returns what was added, as an exact decimal. */
+    default BigDecimal addedDecimal() {
+      return BigDecimal.valueOf(added(), scale());
+    }
+
+    /**
+     * Returns the value of the counter right after the add, as an exact decimal.
+     *
+     * @throws IllegalStateException if it is not known: see {@link #valueIfKnown}
+     */
+    default BigDecimal valueDecimal() {
+      return BigDecimal.valueOf(value(), scale());
+    }
 
     /** Returns whether an earlier call under the same request id applied it. */
     boolean isReplayed();
@@ -71,8 +89,14 @@ public sealed interface AddResult extends ItemResult {
    *
    * @param added what was added
    * @param valueIfKnown the value right after this add, if known
+   * @param scale the scale of the counter, in whose units both are
    */
-  record Applied(long added, OptionalLong valueIfKnown) implements Success {
+  record Applied(long added, OptionalLong valueIfKnown, int scale) implements Success {
+    /** Creates the result of an add to an integer. */
+    public Applied(long added, OptionalLong valueIfKnown) {
+      this(added, valueIfKnown, 0);
+    }
+
     @Override
     public boolean isReplayed() {
       return false;
@@ -85,8 +109,14 @@ public sealed interface AddResult extends ItemResult {
    *
    * @param added what was added
    * @param valueIfKnown the value right after the add, if it was kept
+   * @param scale the scale of the counter, in whose units both are
    */
-  record Replayed(long added, OptionalLong valueIfKnown) implements Success {
+  record Replayed(long added, OptionalLong valueIfKnown, int scale) implements Success {
+    /** Creates the result of an add to an integer. */
+    public Replayed(long added, OptionalLong valueIfKnown) {
+      this(added, valueIfKnown, 0);
+    }
+
     @Override
     public boolean isReplayed() {
       return true;
@@ -99,12 +129,18 @@ public sealed interface AddResult extends ItemResult {
    * @param why the reason
    * @param valueIfKnown the value of the counter at the rejection, if it was read
    * @param heldBy for {@link Rejection#HELD_ELSEWHERE}, the regions that did not respond
+   * @param scale the scale of the counter, in whose units the value is
    */
-  record Rejected(Rejection why, OptionalLong valueIfKnown, List<String> heldBy)
+  record Rejected(Rejection why, OptionalLong valueIfKnown, List<String> heldBy, int scale)
       implements AddResult {
     /** Copies the list. */
     public Rejected {
       heldBy = List.copyOf(heldBy);
+    }
+
+    /** Creates a rejection by an integer. */
+    public Rejected(Rejection why, OptionalLong valueIfKnown, List<String> heldBy) {
+      this(why, valueIfKnown, heldBy, 0);
     }
 
     /** Creates a rejection with the value of the counter. */
@@ -133,7 +169,10 @@ public sealed interface AddResult extends ItemResult {
                 "regions that do not respond may hold the amount: " + String.join(", ", heldBy);
             case CANCELED -> "the request was canceled and will never be applied";
           };
-      String at = valueIfKnown.isPresent() ? "; the value is " + valueIfKnown.getAsLong() : "";
+      String at =
+          valueIfKnown.isPresent()
+              ? "; the value is " + Decimal.text(valueIfKnown.getAsLong(), scale)
+              : "";
       throw new NotAppliedException(Reason.REJECTED, "add rejected: " + what + at);
     }
   }
@@ -142,8 +181,14 @@ public sealed interface AddResult extends ItemResult {
    * The request id was used before with a different delta or different bounds; nothing changed.
    *
    * @param added what that earlier request added
+   * @param scale the scale of the counter, in whose units that is
    */
-  record Conflict(long added) implements AddResult {
+  record Conflict(long added, int scale) implements AddResult {
+    /** Creates a conflict on an integer. */
+    public Conflict(long added) {
+      this(added, 0);
+    }
+
     @Override
     public boolean isApplied() {
       return false;
@@ -153,8 +198,8 @@ public sealed interface AddResult extends ItemResult {
     public Success orElseThrow() {
       throw new NotAppliedException(
           Reason.CONFLICT,
-          "this request id was first used with delta %d; delta or bounds differ. Use a new id"
-              .formatted(added));
+          "this request id was first used with delta %s; delta or bounds differ. Use a new id"
+              .formatted(Decimal.text(added, scale)));
     }
   }
 }

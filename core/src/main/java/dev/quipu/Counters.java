@@ -120,6 +120,27 @@ public interface Counters {
   }
 
   /**
+   * Sets a counter to an exact decimal, or fixes its scale. Request ids are kept.
+   *
+   * @throws IllegalArgumentException if a value has more digits after the point than the counter
+   * @throws UnsupportedOperationException if the technique cannot set a value exactly, or the
+   *     request has a scale and counters have theirs by {@link ScaleRules} only
+   */
+  default SetResult set(SetRequest request) {
+    if (request.scale().isPresent()) {
+      throw new UnsupportedOperationException(
+          "the scale of a single counter can be set on the engine only; here start the server with"
+              + " --scale 'PREFIX*=SCALE'");
+    }
+    OptionalLong ifValue =
+        request
+            .ifValue()
+            .map(value -> OptionalLong.of(value.unitsAt("field ifValue", 0)))
+            .orElseGet(OptionalLong::empty);
+    return set(request.counter(), request.value().orElseThrow().unitsAt("field value", 0), ifValue);
+  }
+
+  /**
    * Deletes a counter, if it exists. Request ids are kept: a repeat of an earlier add stays a
    * replay.
    *

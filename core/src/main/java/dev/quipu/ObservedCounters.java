@@ -129,6 +129,11 @@ final class ObservedCounters implements Counters {
   }
 
   @Override
+  public SetResult set(SetRequest request) {
+    return observed(Call.SET, () -> counters.set(request));
+  }
+
+  @Override
   public void delete(String counter) {
     var unused =
         observed(

@@ -9,8 +9,14 @@ public sealed interface RequestOutcome {
    *
    * @param added what it added
    * @param valueIfKnown the resulting value of the counter, if it was kept
+   * @param scale the scale of the counter, in whose units both are
    */
-  record Applied(long added, OptionalLong valueIfKnown) implements RequestOutcome {}
+  record Applied(long added, OptionalLong valueIfKnown, int scale) implements RequestOutcome {
+    /** Creates the outcome of an add to an integer. */
+    public Applied(long added, OptionalLong valueIfKnown) {
+      this(added, valueIfKnown, 0);
+    }
+  }
 
   /** The request was not applied so far, and may still be under way: cancel it to be sure. */
   record NotSeen() implements RequestOutcome {}

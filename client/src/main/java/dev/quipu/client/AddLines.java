@@ -2,6 +2,7 @@ package dev.quipu.client;
 
 import static dev.quipu.client.Reply.number;
 import static dev.quipu.client.Reply.required;
+import static dev.quipu.client.Reply.scale;
 
 import dev.quipu.AddResult;
 import dev.quipu.Rejection;
@@ -22,12 +23,13 @@ final class AddLines {
     String type = line.path("type").asString("");
     if (status == 200) {
       long added = required(line, "added", true);
+      int scale = scale(line, "added");
       return line.path("replayed").asBoolean()
-          ? new AddResult.Replayed(added, number(line, "value"))
-          : new AddResult.Applied(added, number(line, "value"));
+          ? new AddResult.Replayed(added, number(line, "value"), scale)
+          : new AddResult.Applied(added, number(line, "value"), scale);
     }
     if (status == 422) {
-      return new AddResult.Conflict(number(line, "added").orElse(0));
+      return new AddResult.Conflict(number(line, "added").orElse(0), scale(line, "added"));
     }
     if (status != 409) {
       throw Reply.failure(status, line, true);
@@ -44,6 +46,6 @@ final class AddLines {
         };
     List<String> heldBy = new ArrayList<>();
     line.path("heldBy").forEach(region -> heldBy.add(region.asString("")));
-    return new AddResult.Rejected(why, number(line, "value"), heldBy);
+    return new AddResult.Rejected(why, number(line, "value"), heldBy, scale(line, "value"));
   }
 }

@@ -174,7 +174,8 @@ final class AddQueue implements AutoCloseable {
   private record Sent(PendingAdds call, int place) {}
 
   private void attempt(Batch batch) {
-    LineWriter lines = new LineWriter();
+    boolean inUnits = batch.calls.stream().anyMatch(PendingAdds::hasUnits);
+    LineWriter lines = new LineWriter(inUnits);
     List<Sent> sent = new ArrayList<>();
     long deadline = Long.MIN_VALUE;
     for (PendingAdds call : batch.calls) {
@@ -187,7 +188,8 @@ final class AddQueue implements AutoCloseable {
     }
     try {
       if (!sent.isEmpty()) {
-        attempt(Request.lines(PATH, Request.Effect.REPEATABLE, lines.lines()), sent, deadline);
+        Request request = Request.lines(PATH, Request.Effect.REPEATABLE, lines.lines());
+        attempt(inUnits ? request.inUnits() : request, sent, deadline);
       }
     } finally {
       endAll(batch.calls);

@@ -1,6 +1,7 @@
 package dev.quipu.client;
 
 import dev.quipu.Add;
+import dev.quipu.Decimal;
 import dev.quipu.RequestId;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -13,8 +14,18 @@ final class LineWriter {
   /** Longest line: every character of the name and the id escaped, and three numbers. */
   private static final int LINE_BYTES_MAX = 8 << 10;
 
+  private final boolean inUnits;
   private byte[] bytes = new byte[16 << 10];
   private int length;
+
+  /**
+   * Creates a writer.
+   *
+   * @param inUnits whether the request has amounts in units of their counters; others are marked
+   */
+  LineWriter(boolean inUnits) {
+    this.inUnits = inUnits;
+  }
 
   /**
    * Writes an add.
@@ -28,14 +39,17 @@ final class LineWriter {
     ascii("{\"name\":");
     quoted(add.counter());
     ascii(",\"delta\":");
-    ascii(Long.toString(add.delta()));
+    amount(add, add.delta());
     if (add.bounds().floor() != Long.MIN_VALUE) {
       ascii(",\"floor\":");
-      ascii(Long.toString(add.bounds().floor()));
+      amount(add, add.bounds().floor());
     }
     if (add.bounds().ceiling() != Long.MAX_VALUE) {
       ascii(",\"ceiling\":");
-      ascii(Long.toString(add.bounds().ceiling()));
+      amount(add, add.bounds().ceiling());
+    }
+    if (inUnits && add.scale() != Add.UNITS) {
+      ascii(",\"decimal\":true");
     }
     if (id != null) {
       ascii(",\"id\":");
@@ -49,6 +63,14 @@ final class LineWriter {
       }
     }
     ascii("}\n");
+  }
+
+  private void amount(Add add, long amount) {
+    if (add.scale() <= 0) {
+      ascii(Long.toString(amount));
+    } else {
+      ascii("\"" + Decimal.text(amount, add.scale()) + "\"");
+    }
   }
 
   /** Returns all lines. */

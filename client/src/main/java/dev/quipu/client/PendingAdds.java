@@ -28,6 +28,7 @@ final class PendingAdds {
   private final @Nullable QuipuException[] failures;
   private final boolean[] unknown;
   private final long deadlineNanos;
+  private final boolean hasUnits;
   private final Thread caller = Thread.currentThread();
   private int attempts;
   private int left;
@@ -48,6 +49,16 @@ final class PendingAdds {
     failures = new QuipuException[adds.size()];
     unknown = new boolean[adds.size()];
     left = adds.size();
+    boolean found = false;
+    for (Add add : adds) {
+      found |= add.scale() == Add.UNITS;
+    }
+    hasUnits = found;
+  }
+
+  /** Returns whether an add has amounts in units of its counter. */
+  boolean hasUnits() {
+    return hasUnits;
   }
 
   int size() {

@@ -2,6 +2,7 @@ package dev.quipu.client;
 
 import static dev.quipu.client.Reply.number;
 import static dev.quipu.client.Reply.required;
+import static dev.quipu.client.Reply.scale;
 import static dev.quipu.client.ServerCalls.encode;
 
 import dev.quipu.Add;
@@ -15,6 +16,7 @@ import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetRequest;
 import dev.quipu.SetResult;
 import dev.quipu.Uncertainty;
 import dev.quipu.client.Request.Effect;
@@ -143,11 +145,30 @@ public final class RemoteCounters implements Counters, AutoCloseable {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("value", value);
     ifValue.ifPresent(expected -> members.put("ifValue", expected));
-    Reply reply = calls.send(Request.json("PUT", path(counter), Effect.ONCE, members));
-    if (reply.problem().path("type").asString("").equals("/problems/value-mismatch")) {
-      return new SetResult.Mismatch(number(reply.problem(), "value"));
-    }
-    return new SetResult.Done(required(reply.ok(), "value", true));
+    return setResult(Request.json("PUT", path(counter), Effect.ONCE, members).inUnits());
+  }
+
+  @Override
+  public SetResult set(SetRequest request) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    request.value().ifPresent(value -> members.put("value", value.toString()));
+    request.ifValue().ifPresent(value -> members.put("ifValue", value.toString()));
+    request.scale().ifPresent(scale -> members.put("scale", scale));
+    return setResult(Request.json("PUT", path(request.counter()), Effect.ONCE, members));
+  }
+
+  private SetResult setResult(Request request) {
+    Reply reply = calls.send(request);
+    JsonNode problem = reply.problem();
+    return switch (problem.path("type").asString("")) {
+      case "/problems/value-mismatch" ->
+          new SetResult.Mismatch(number(problem, "value"), scale(problem, "value"));
+      case "/problems/scale-fixed" -> new SetResult.OtherScale(problem.path("scale").asInt(0));
+      default -> {
+        JsonNode done = reply.ok();
+        yield new SetResult.Done(required(done, "value", true), scale(done, "value"));
+      }
+    };
   }
 
   @Override
@@ -164,7 +185,8 @@ public final class RemoteCounters implements Counters, AutoCloseable {
         required(node, "value", false),
         required(node, "low", false),
         required(node, "high", false),
-        uncertainties(node.path("uncertainty")));
+        uncertainties(node.path("uncertainty")),
+        scale(node, "value"));
   }
 
   private static List<Uncertainty> uncertainties(JsonNode nodes) {
@@ -218,7 +240,8 @@ public final class RemoteCounters implements Counters, AutoCloseable {
   private static RequestOutcome outcome(JsonNode node) {
     return switch (node.path("outcome").asString("")) {
       case "applied" ->
-          new RequestOutcome.Applied(required(node, "added", true), number(node, "value"));
+          new RequestOutcome.Applied(
+              required(node, "added", true), number(node, "value"), scale(node, "added"));
       case "canceled" -> new RequestOutcome.Canceled();
       default -> new RequestOutcome.NotSeen();
     };

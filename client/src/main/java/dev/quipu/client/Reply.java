@@ -1,6 +1,7 @@
 package dev.quipu.client;
 
 import dev.quipu.AddResult;
+import dev.quipu.Decimal;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -118,9 +119,17 @@ public record Reply(int status, byte[] body, boolean writes) {
                 null));
   }
 
-  /** Returns a number, which may be a text; empty if there is none. */
+  /** Returns a number, which may be a text, in units of its counter; empty if there is none. */
   public static OptionalLong number(JsonNode node, String field) {
     JsonNode value = node.get(field);
-    return value == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(value.asString()));
+    return value == null
+        ? OptionalLong.empty()
+        : OptionalLong.of(Decimal.parse(field, value.asString()).units());
+  }
+
+  /** Returns the number of digits after the point that a number has; 0 if there is none. */
+  public static int scale(JsonNode node, String field) {
+    JsonNode value = node.get(field);
+    return value == null ? 0 : Decimal.parse(field, value.asString()).scale();
   }
 }

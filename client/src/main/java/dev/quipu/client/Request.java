@@ -13,6 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param path with the query, as it is sent
  * @param type the media type of the body; empty without one
  * @param idempotencyKey the request id in a header, if any
+ * @param isInUnits whether amounts are integers in units of their counters, not decimals
  */
 @SuppressWarnings("ArrayRecordComponent") // not compared, and copies would cost time
 public record Request(
@@ -21,7 +22,8 @@ public record Request(
     Effect effect,
     String type,
     byte[] body,
-    @Nullable String idempotencyKey) {
+    @Nullable String idempotencyKey,
+    boolean isInUnits) {
   static final String JSON = "application/json";
   static final String NDJSON = "application/x-ndjson";
   static final JsonMapper MAPPER = JsonMapper.builder().build();
@@ -40,12 +42,12 @@ public record Request(
 
   /** Returns a request to read. */
   public static Request get(String path) {
-    return new Request("GET", path, Effect.NONE, "", NOTHING, null);
+    return new Request("GET", path, Effect.NONE, "", NOTHING, null, false);
   }
 
   /** Returns a request with a body in JSON. */
   public static Request json(String method, String path, Effect effect, Map<String, ?> members) {
-    return new Request(method, path, effect, JSON, MAPPER.writeValueAsBytes(members), null);
+    return new Request(method, path, effect, JSON, MAPPER.writeValueAsBytes(members), null, false);
   }
 
   /** Returns a request with a line of JSON for each object. */
@@ -60,17 +62,22 @@ public record Request(
 
   /** Returns a request with lines of JSON. */
   static Request lines(String path, Effect effect, byte[] lines) {
-    return new Request("POST", path, effect, NDJSON, lines, null);
+    return new Request("POST", path, effect, NDJSON, lines, null, false);
   }
 
   /** Returns a request without a body. */
   static Request bare(String method, String path, Effect effect) {
-    return new Request(method, path, effect, "", NOTHING, null);
+    return new Request(method, path, effect, "", NOTHING, null, false);
   }
 
   /** Returns the same request with a request id in a header, in ASCII; null for none. */
   public Request under(@Nullable String id) {
-    return new Request(method, path, effect, type, body, id);
+    return new Request(method, path, effect, type, body, id, isInUnits);
+  }
+
+  /** Returns the same request, with amounts in units of their counters. */
+  Request inUnits() {
+    return new Request(method, path, effect, type, body, idempotencyKey, true);
   }
 
   Optional<String> quotedKey() {

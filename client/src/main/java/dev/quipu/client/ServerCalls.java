@@ -209,6 +209,9 @@ public final class ServerCalls implements AutoCloseable {
   private HttpRequest built(URI server, Request request) {
     HttpRequest.Builder builder = HttpRequest.newBuilder(server.resolve(request.path()));
     options.token().ifPresent(text -> builder.header("Authorization", "Bearer " + text));
+    if (request.isInUnits()) {
+      builder.header("Quipu-Amounts", "units");
+    }
     request.quotedKey().ifPresent(key -> builder.header("Idempotency-Key", key));
     if (!request.type().isEmpty()) {
       builder.header("Content-Type", request.type());

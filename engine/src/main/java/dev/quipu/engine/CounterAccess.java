@@ -11,19 +11,15 @@ import dev.quipu.engine.log.Records;
 import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.Watches;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Access to all counters while an {@link Operation} runs within a commit, with no other operation
  * in between. Changes are on disk before the call returns. Valid on one thread, during one call.
  */
-public final class CounterAccess {
+public final class CounterAccess extends CounterReads {
   /** Maximum number of bytes of log that one change writes, excluding the name. */
   static final int CHANGE_BYTES_MAX = 4 * Records.COUNTER_RECORD_BYTES_MAX;
 
@@ -33,16 +29,11 @@ public final class CounterAccess {
   /** Like {@link #MEMBER}, for a ranked family. */
   public static final char RANKED_MEMBER = Watches.RANKED_MEMBER;
 
-  /** Expiry checks that cost as much time as one name lookup. */
-  private static final int EXPIRIES_PER_LOOK = 16;
-
-  final State state;
   final Group group;
   private final long[] entry = new long[IdTable.STRIDE];
-  private long visited;
 
   CounterAccess(State state, Group group) {
-    this.state = state;
+    super(state);
     this.group = group;
   }
 
@@ -60,11 +51,6 @@ public final class CounterAccess {
   /** Returns an upper bound of the log bytes that removing or expiring counters writes. */
   public static int endsBytesMax(int counters) {
     return Math.clamp(2L * Records.COUNTER_RECORD_BYTES_MAX * counters, 0, Integer.MAX_VALUE);
-  }
-
-  /** Returns the {@link Engine#position} that includes the changes of this operation. */
-  public long position() {
-    return state.frame;
   }
 
   /** Returns whether changes that write this number of log bytes fit into one commit. */
@@ -85,21 +71,6 @@ public final class CounterAccess {
     return group.fits(bytes);
   }
 
-  /** Returns the number of names visited by listings: work that delays other calls. */
-  public long visited() {
-    return visited;
-  }
-
-  /** Charges other work of an operation as visits of names. */
-  public void visit(long looks) {
-    visited += looks;
-  }
-
-  /** Returns the wall-clock time, in milliseconds since 1970, that decides about expiry. */
-  public long nowMillis() {
-    return state.wallMillis;
-  }
-
   /**
    * Returns the number of changes since the engine was opened. An operation that throws after it
    * has changed something stops the engine, so that its change never reaches the log: see {@link
@@ -107,36 +78,6 @@ public final class CounterAccess {
    */
   public long changeCount() {
     return state.changes;
-  }
-
-  boolean isAlive(int ordinal) {
-    return ordinal >= 0 && state.counters.isAlive(ordinal, state.wallMillis);
-  }
-
-  /**
-   * Returns the value; empty if the counter was never written, was removed, has expired, or holds a
-   * text.
-   */
-  public OptionalLong get(String counter) {
-    int ordinal = state.counters.find(counter);
-    return isNumber(ordinal)
-        ? OptionalLong.of(state.counters.value(ordinal))
-        : OptionalLong.empty();
-  }
-
-  private boolean isNumber(int ordinal) {
-    return isAlive(ordinal) && state.counters.text(ordinal) == null;
-  }
-
-  /** Returns whether the name holds a counter or a text. */
-  public boolean exists(String counter) {
-    return isAlive(state.counters.find(counter));
-  }
-
-  /** Returns the text that the name holds, must not be modified; null if there is none. */
-  public byte @Nullable [] text(String counter) {
-    int ordinal = state.counters.find(counter);
-    return isAlive(ordinal) ? state.counters.text(ordinal) : null;
   }
 
   /**
@@ -157,25 +98,18 @@ public final class CounterAccess {
   }
 
   /**
-   * Returns a number that differs after every change and every restart; 0 for a missing counter.
-   */
-  public long version(String counter) {
-    int ordinal = state.counters.find(counter);
-    return isAlive(ordinal) ? state.counters.version(ordinal) : 0;
-  }
-
-  /**
-   * Returns the place of an existing counter, as used by {@link #nameAt}; -1 if it is missing,
-   * holds a text, or its name is not ASCII. The fast path for a name that is available as bytes.
+   * Returns the place of an existing integer, as used by {@link #nameAt}; -1 if it is missing, has
+   * a scale, holds a text, or its name is not ASCII. The fast path for a name that is available as
+   * bytes.
    */
   public int placeOf(byte[] name, int from, int length) {
     int ordinal = state.counters.find(name, from, length);
-    return isNumber(ordinal) ? ordinal : -1;
+    return isIntegerAt(ordinal) ? ordinal : -1;
   }
 
-  /** Returns whether a place returned by {@link #placeOf} still holds a counter and not a text. */
-  public boolean isNumberAt(int place) {
-    return isNumber(place);
+  /** Returns whether a place returned by {@link #placeOf} still holds an integer. */
+  public boolean isIntegerAt(int place) {
+    return isNumber(place) && !state.counters.isScaled(place);
   }
 
   /** Returns the value of the counter at a place returned by {@link #placeOf}. */
@@ -237,54 +171,6 @@ public final class CounterAccess {
     }
   }
 
-  /** Returns the expiry, in milliseconds since 1970; 0 for never or for a missing counter. */
-  public long expiresAt(String counter) {
-    int ordinal = state.counters.find(counter);
-    return isAlive(ordinal) ? state.counters.expiresAt(ordinal) : 0;
-  }
-
-  /** Returns the number of counters, including texts and members of families. */
-  public int size() {
-    CounterTable counters = state.counters;
-    if (!counters.hasExpired(state.wallMillis)) {
-      return counters.writtenSize();
-    }
-    visit(counters.size() / EXPIRIES_PER_LOOK);
-    return counters.writtenSize() - counters.expiredSize(state.wallMillis);
-  }
-
-  /**
-   * Returns names of existing counters, in order.
-   *
-   * @param prefix only names with this prefix; empty for all
-   * @param after only names after this one; the prefix itself to start
-   * @param limit maximum number of names
-   */
-  public List<String> names(String prefix, String after, int limit) {
-    List<String> names = new ArrayList<>();
-    for (Map.Entry<String, Integer> each : state.counters.from(after, false).entrySet()) {
-      visited++;
-      if (names.size() == limit || !each.getKey().startsWith(prefix)) {
-        break;
-      }
-      if (isAlive(each.getValue())) {
-        names.add(each.getKey());
-      }
-    }
-    return names;
-  }
-
-  /** Returns the exclusive upper bound of all places; a counter keeps its place while it exists. */
-  public int places() {
-    return state.counters.size();
-  }
-
-  /** Returns the name of the counter at a place; empty if there is none at present. */
-  public Optional<String> nameAt(int place) {
-    visited++;
-    return isAlive(place) ? Optional.ofNullable(state.counters.name(place)) : Optional.empty();
-  }
-
   /** Ensures that changes are accepted, and that there is memory for new ones of these counters. */
   public void requireRoom(List<String> names) {
     group.requireWritable();
@@ -312,8 +198,10 @@ public final class CounterAccess {
   }
 
   /** Adds, exactly once if the add has a request id. */
-  public AddResult add(Add add) {
-    int ordinal = state.counters.find(add.counter());
+  public AddResult add(Add given) {
+    int ordinal = state.counters.find(given.counter());
+    int scale = scale(ordinal, given.counter());
+    Add add = given.at(scale);
     RequestId id = add.id();
     if (id != null && ordinal >= 0 && seen(id, ordinal)) {
       return state.adds.counted(repeated(add, ordinal));
@@ -322,7 +210,8 @@ public final class CounterAccess {
     long value = isAlive(ordinal) ? state.counters.value(ordinal) : 0;
     Rejection why = Rejection.of(value, add.delta(), add.bounds());
     if (why != null) {
-      return state.adds.counted(new AddResult.Rejected(why, value));
+      OptionalLong known = OptionalLong.of(value);
+      return state.adds.counted(new AddResult.Rejected(why, known, List.of(), scale));
     }
     return state.adds.counted(apply(add, ordinal, value + add.delta()));
   }
@@ -346,14 +235,15 @@ public final class CounterAccess {
 
   private AddResult repeated(Add add, int ordinal) {
     long delta = entry[3];
+    int scale = state.counters.scale(ordinal);
     if (IdTable.kind(entry[2]) == IdTable.CANCELED) {
-      return new AddResult.Rejected(
-          Rejection.CANCELED, isNumber(ordinal) ? state.counters.value(ordinal) : 0);
+      long value = isNumber(ordinal) ? state.counters.value(ordinal) : 0;
+      return new AddResult.Rejected(Rejection.CANCELED, OptionalLong.of(value), List.of(), scale);
     }
     if (delta != add.delta() || IdTable.boundsMark(entry[2]) != add.boundsMark()) {
-      return new AddResult.Conflict(delta);
+      return new AddResult.Conflict(delta, scale);
     }
-    return new AddResult.Replayed(delta, OptionalLong.of(entry[4]));
+    return new AddResult.Replayed(delta, OptionalLong.of(entry[4]), scale);
   }
 
   private AddResult apply(Add add, int known, long after) {
@@ -366,7 +256,8 @@ public final class CounterAccess {
       remember(ordinal, id.high(), id.low(), add.delta(), after, add.boundsMark());
     }
     state.endChange();
-    return new AddResult.Applied(add.delta(), OptionalLong.of(after));
+    return new AddResult.Applied(
+        add.delta(), OptionalLong.of(after), state.counters.scale(ordinal));
   }
 
   /**
@@ -383,13 +274,24 @@ public final class CounterAccess {
     if (known < 0) {
       int ordinal = state.counters.add(counter);
       group.name(ordinal, counter);
+      changeScale(ordinal, scaleByName(counter));
       return ordinal;
     }
-    if (state.counters.isWritten(known) && !isAlive(known)) {
-      state.removeCounter(known);
-      group.gone(known);
+    if (!isAlive(known)) {
+      if (state.counters.isWritten(known)) {
+        state.removeCounter(known);
+        group.gone(known);
+      }
+      changeScale(known, scale(known, counter));
     }
     return known;
+  }
+
+  private void changeScale(int ordinal, int scale) {
+    if (state.counters.scale(ordinal) != scale) {
+      state.counters.scale(ordinal, scale);
+      group.scale(ordinal, scale);
+    }
   }
 
   /**
@@ -420,9 +322,18 @@ public final class CounterAccess {
     }
   }
 
-  /** Sets a counter, replacing a number or a text; keeps the expiry. */
+  /**
+   * Sets a counter to a number of its units, replacing a number or a text; keeps the expiry, and
+   * the {@link #scale}.
+   */
   public void set(String counter, long value) {
+    set(counter, value, scale(counter));
+  }
+
+  /** Sets a counter to a number of units of a scale, which it has, or may get. */
+  void set(String counter, long value, int scale) {
     int ordinal = writable(state.counters.find(counter), counter);
+    changeScale(ordinal, scale);
     state.counters.set(ordinal, value);
     group.plain(state.counters, ordinal);
     state.endChange();
@@ -475,7 +386,8 @@ public final class CounterAccess {
     }
     return IdTable.kind(entry[2]) == IdTable.CANCELED
         ? new RequestOutcome.Canceled()
-        : new RequestOutcome.Applied(entry[3], OptionalLong.of(entry[4]));
+        : new RequestOutcome.Applied(
+            entry[3], OptionalLong.of(entry[4]), state.counters.scale(ordinal));
   }
 
   /** Cancels a request; see {@link dev.quipu.Counters#cancel}. */

@@ -1,10 +1,13 @@
 package dev.quipu.engine;
 
+import dev.quipu.Decimal;
 import dev.quipu.Limits;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetRequest;
 import dev.quipu.SetResult;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -26,11 +29,37 @@ final class CounterOperation<T> implements Operation {
         counter,
         access -> {
           OptionalLong found = number(access, counter);
+          int scale = access.scale(counter);
           if (ifValue.isPresent() && found.orElse(0) != ifValue.getAsLong()) {
-            return new SetResult.Mismatch(found);
+            return new SetResult.Mismatch(found, scale);
           }
-          access.set(counter, value);
-          return new SetResult.Done(value);
+          access.set(counter, value, scale);
+          return new SetResult.Done(value, scale);
+        });
+  }
+
+  static CounterOperation<SetResult> set(SetRequest request) {
+    String counter = request.counter();
+    return new CounterOperation<>(
+        counter,
+        access -> {
+          OptionalLong found = number(access, counter);
+          int before = access.scale(counter);
+          int scale = request.scale().orElse(before);
+          if (scale != before && access.isScaleFixed(counter)) {
+            return new SetResult.OtherScale(before);
+          }
+          if (request.value().isEmpty() && found.isPresent()) {
+            return new SetResult.Done(found.getAsLong(), scale);
+          }
+          Optional<Decimal> ifValue = request.ifValue();
+          if (ifValue.isPresent()
+              && found.orElse(0) != ifValue.get().unitsAt("field ifValue", before)) {
+            return new SetResult.Mismatch(found, before);
+          }
+          long units = request.value().map(value -> value.unitsAt("field value", scale)).orElse(0L);
+          access.set(counter, units, scale);
+          return new SetResult.Done(units, scale);
         });
   }
 

@@ -13,6 +13,7 @@ import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetRequest;
 import dev.quipu.SetResult;
 import dev.quipu.Transactions;
 import dev.quipu.backend.EmbeddedEngine;
@@ -127,6 +128,7 @@ public final class Engine implements EmbeddedEngine {
     Disk disk = environment.disk();
     State state = found.state();
     found.removeStale(disk, directory);
+    state.scaleRules = options.scales();
     for (Path each : List.of(directory, Log.directory(directory), IdFiles.directory(directory))) {
       disk.syncDirectory(each); // what was read may not be durable yet: see Log.writeAgain
     }
@@ -285,19 +287,18 @@ public final class Engine implements EmbeddedEngine {
   public List<Optional<Reading>> readAll(List<String> counters) {
     Limits.checkReads(counters.size());
     counters.forEach(each -> Limits.checkText("name", each, Limits.NAME_BYTES_MAX));
-    return committer.get((state, group) -> {
-      CounterAccess access = new CounterAccess(state, group);
-      return counters.stream().map(each -> reading(access.get(each))).toList();
-    });
-  }
-
-  private static Optional<Reading> reading(OptionalLong value) {
-    return value.isPresent() ? Optional.of(Reading.exact(value.getAsLong())) : Optional.empty();
+    return committer.get(
+        (state, group) -> counters.stream().map(new CounterAccess(state, group)::reading).toList());
   }
 
   @Override
   public SetResult set(String counter, long value, OptionalLong ifValue) {
     return run(CounterOperation.set(counter, value, ifValue));
+  }
+
+  @Override
+  public SetResult set(SetRequest request) {
+    return run(CounterOperation.set(request));
   }
 
   @Override

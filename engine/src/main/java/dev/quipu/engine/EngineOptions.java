@@ -1,6 +1,7 @@
 package dev.quipu.engine;
 
 import dev.quipu.Limits;
+import dev.quipu.ScaleRules;
 import dev.quipu.engine.environment.Settings;
 import dev.quipu.time.Clock;
 import java.time.Duration;
@@ -22,6 +23,7 @@ import java.util.function.Consumer;
  * @param durability when acknowledged writes reach the disk
  * @param callDeadline deadline of one call; 1 ms to 1 day
  * @param clock source of time
+ * @param scales the scales of new counters; existing ones keep theirs
  */
 public record EngineOptions(
     Duration window,
@@ -31,7 +33,8 @@ public record EngineOptions(
     long memoryBytesMax,
     Durability durability,
     Duration callDeadline,
-    Clock clock) {
+    Clock clock,
+    ScaleRules scales) {
 
   /**
    * The longest window. An engine opened with it forgets nothing that an engine with another window
@@ -101,7 +104,8 @@ public record EngineOptions(
         Math.max(MEMORY_BYTES_MIN, heap / STATE_SHARE),
         Durability.FSYNC,
         Duration.ofSeconds(10),
-        Clock.system());
+        Clock.system(),
+        ScaleRules.none());
   }
 
   /** Returns the settings that the parts of the engine read. */
@@ -155,6 +159,11 @@ public record EngineOptions(
     return with(draft -> draft.clock = other);
   }
 
+  /** Returns these options with other scales of new counters. */
+  public EngineOptions withScales(ScaleRules other) {
+    return with(draft -> draft.scales = other);
+  }
+
   private EngineOptions with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
     change.accept(draft);
@@ -166,7 +175,8 @@ public record EngineOptions(
         draft.memoryBytesMax,
         draft.durability,
         draft.callDeadline,
-        draft.clock);
+        draft.clock,
+        draft.scales);
   }
 
   /** Options that are being changed. */
@@ -179,6 +189,7 @@ public record EngineOptions(
     private Durability durability;
     private Duration callDeadline;
     private Clock clock;
+    private ScaleRules scales;
 
     Draft(EngineOptions options) {
       this.window = options.window;
@@ -189,6 +200,7 @@ public record EngineOptions(
       this.durability = options.durability;
       this.callDeadline = options.callDeadline;
       this.clock = options.clock;
+      this.scales = options.scales;
     }
   }
 

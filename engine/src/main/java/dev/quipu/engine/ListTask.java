@@ -84,7 +84,9 @@ final class ListTask extends Task {
 
   private void add(State state, String name, int ordinal) {
     if (state.counters.isAlive(ordinal, state.wallMillis) && state.counters.text(ordinal) == null) {
-      found.add(new CounterPage.Entry(name, Reading.exact(state.counters.value(ordinal))));
+      long value = state.counters.value(ordinal);
+      Reading reading = Reading.exact(value, state.counters.scale(ordinal));
+      found.add(new CounterPage.Entry(name, reading));
     }
   }
 }

@@ -38,18 +38,18 @@ final class CounterPlacesTest {
     assertEquals(-1, place("a"));
     access.set("a", 5);
     int place = place("a");
-    assertTrue(place >= 0 && place < access.places() && access.isNumberAt(place));
+    assertTrue(place >= 0 && place < access.places() && access.isIntegerAt(place));
     assertEquals(5, access.valueAt(place));
     assertEquals(Optional.of("a"), access.nameAt(place));
     access.setText("a", new byte[] {'t'});
-    assertFalse(access.isNumberAt(place));
+    assertFalse(access.isIntegerAt(place));
     assertEquals(-1, place("a"));
     assertTrue(access.exists("a"));
     access.set("a", 6);
     access.expire("a", 11);
     state.wallMillis = 11;
     assertEquals(-1, place("a"));
-    assertFalse(access.isNumberAt(place) || access.exists("a"));
+    assertFalse(access.isIntegerAt(place) || access.exists("a"));
     assertEquals(Optional.empty(), access.nameAt(place));
   }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Limits;
+import dev.quipu.ScaleRules;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.time.Clock;
 import java.time.Duration;
@@ -26,7 +27,8 @@ final class EngineOptionsTest {
           1 << 21,
           Durability.NONE,
           Duration.ofSeconds(3),
-          CLOCK);
+          CLOCK,
+          ScaleRules.parse(List.of("a=1")));
 
   private static void rejected(String message, Supplier<EngineOptions> made) {
     assertEquals(
@@ -110,7 +112,8 @@ final class EngineOptionsTest {
             ALL.withMemoryBytesMax(1 << 23),
             ALL.withDurability(Durability.FSYNC),
             ALL.withCallDeadline(minute),
-            ALL.withClock(other));
+            ALL.withClock(other),
+            ALL.withScales(ScaleRules.none()));
     for (int i = 0; i < changed.size(); i++) {
       EngineOptions each = changed.get(i);
       assertEquals(i == 0 ? hour : Duration.ofMinutes(7), each.window());
@@ -121,6 +124,7 @@ final class EngineOptionsTest {
       assertEquals(i == 4 ? Durability.FSYNC : Durability.NONE, each.durability());
       assertEquals(i == 5 ? minute : Duration.ofSeconds(3), each.callDeadline());
       assertSame(i == 6 ? other : CLOCK, each.clock());
+      assertEquals(i == 7 ? "" : "a=1", each.scales().toString());
     }
   }
 

@@ -2,6 +2,7 @@ package dev.quipu.engine;
 
 import dev.quipu.Bounds;
 import dev.quipu.RequestId;
+import dev.quipu.ScaleRules;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -116,7 +117,8 @@ final class SimConfig {
             random.nextInt(6) == 0 ? (64 << 10) + random.nextInt(64 << 10) : 1 << 30,
             durability,
             Duration.ofMillis(deadline),
-            clock);
+            clock,
+            ScaleRules.none());
   }
 
   /** Returns the names of all counters. */

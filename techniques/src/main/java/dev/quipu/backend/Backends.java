@@ -5,6 +5,7 @@ import static dev.quipu.technique.AtomicAdd.AfterUnknown.GIVE_UP;
 import dev.quipu.Counters;
 import dev.quipu.Holds;
 import dev.quipu.Quipu;
+import dev.quipu.ScaleRules;
 import dev.quipu.Transactions;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DurableFirst;
@@ -102,7 +103,7 @@ public final class Backends {
   private static Quipu.Backend backend(
       StoreDriver driver, Function<Store, Counters> technique, Runnable onClose) {
     Store store = new Store(driver, StoreClock.of(driver, Clock.system()));
-    return new OneStore(technique.apply(store), store, onClose);
+    return new OneStore(scaled(technique.apply(store)), store, onClose);
   }
 
   /**
@@ -112,7 +113,7 @@ public final class Backends {
    */
   public static Quipu inRegions(Regions regions, RegionOptions options, RegionLeases leases) {
     Counters counters = new RegionalCounters(regions, options, leases);
-    return Quipu.on(new OneRegion(counters, regions.here()));
+    return Quipu.on(new OneRegion(scaled(counters), regions.here()));
   }
 
   /**
@@ -123,7 +124,14 @@ public final class Backends {
    */
   public static Quipu collectionInRegions(Regions regions, Optional<Duration> window) {
     Counters counters = new RegionalCollection(regions, Randomness.secure(), window);
-    return Quipu.on(new OneRegion(counters, regions.here()));
+    return Quipu.on(new OneRegion(scaled(counters), regions.here()));
+  }
+
+  /** Returns counters that check the digits of decimals, which a technique does not know. */
+  private static Counters scaled(Counters counters) {
+    return counters.as(ScaledCounters.class).isPresent()
+        ? counters
+        : new ScaledCounters(counters, ScaleRules.none());
   }
 
   /**

@@ -262,13 +262,24 @@ public final class CacheFirst implements DisplayCounters {
         Reason.UNAVAILABLE, "the cache loses " + count.name() + " immediately");
   }
 
+  /** Reads a durable counter; rejects a decimal, since the cache counts integers. */
+  private Optional<Reading> integer(String name) {
+    Optional<Reading> read = counters.read(name);
+    if (read.isPresent() && read.get().scale() != 0) {
+      throw new IllegalArgumentException(
+          "counter %s has the scale %d, and the cache shows integers only; show it without a cache"
+              .formatted(name, read.get().scale()));
+    }
+    return read;
+  }
+
   /**
    * Returns the reading of the durable counter.
    *
    * @param more how much higher the actual value may be
    */
   private Optional<DisplayReading> durably(String name, long more) {
-    Optional<Reading> read = counters.read(name);
+    Optional<Reading> read = integer(name);
     if (read.isEmpty() && more > 0) {
       read = Optional.of(Reading.exact(0)); // all views so far may be in the cache
     }
@@ -411,7 +422,7 @@ public final class CacheFirst implements DisplayCounters {
    * sees the result.
    */
   private void begin(String name, @Nullable CachedCount before, long lost) {
-    long base = counters.read(name).map(Reading::value).orElse(0L);
+    long base = integer(name).map(Reading::value).orElse(0L);
     long lossMax = (before == null ? 0 : before.lossMax()) + lost;
     Optional<Item> found = Optional.ofNullable(before).map(CachedCount::item);
     String token = RequestId.random(random).bits();

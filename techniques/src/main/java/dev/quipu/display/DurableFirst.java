@@ -3,6 +3,7 @@ package dev.quipu.display;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Counters;
+import dev.quipu.Decimal;
 import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
@@ -18,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
@@ -67,6 +69,7 @@ public final class DurableFirst implements DisplayCounters {
   /** Upper limit of the maximum age. */
   public static final Duration AGE_MAX = Duration.ofHours(1);
 
+  private static final Decimal ONE = new Decimal(1, 0);
   private static final Duration REBUILD_WAIT = Duration.ofSeconds(1);
   private static final Optional<Duration> MARK = Optional.of(REBUILD_WAIT);
 
@@ -112,9 +115,9 @@ public final class DurableFirst implements DisplayCounters {
 
   @Override
   public OptionalLong view(String name, Optional<RequestId> id) {
-    return switch (counters.add(new Add(name, 1, id.orElse(null)))) {
-      case AddResult.Applied applied -> applied.valueIfKnown();
-      case AddResult.Replayed replayed -> replayed.valueIfKnown();
+    return switch (counters.add(Add.of(name, ONE, null, null, id.orElse(null)))) {
+      // A decimal is shown by a read: the result here is a number of views.
+      case AddResult.Success done -> done.scale() == 0 ? done.valueIfKnown() : OptionalLong.empty();
       case AddResult.Conflict conflict ->
           throw new NotAppliedException(
               Reason.INVALID, "request id was already used for a different request");
@@ -171,7 +174,8 @@ public final class DurableFirst implements DisplayCounters {
     private static final String NEVER_WRITTEN = "-";
 
     String text() {
-      return read.map(is -> "%d %d %d".formatted(is.value(), is.low(), is.high()))
+      return read.map(
+                  is -> is.text(is.value()) + " " + is.text(is.low()) + " " + is.text(is.high()))
               .orElse(NEVER_WRITTEN)
           + " "
           + millis;
@@ -186,20 +190,22 @@ public final class DurableFirst implements DisplayCounters {
           return Optional.of(new Entry(Optional.empty(), millis));
         }
         if (words.length == 4) {
-          Reading is =
-              new Reading(
-                  Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
+          Decimal value = Decimal.parse("value", words[0]);
+          long low = Decimal.parse("low", words[1]).units();
+          long high = Decimal.parse("high", words[2]).units();
+          Reading is = new Reading(value.units(), low, high, List.of(), value.scale());
           return Optional.of(new Entry(Optional.of(is), millis));
         }
-      } catch (NumberFormatException e) {
+      } catch (IllegalArgumentException e) {
         // not written by this class
       }
       return Optional.empty();
     }
 
     Optional<DisplayReading> reading() {
-      return read.map(
-          is -> new DisplayReading(is.value(), is.low(), is.high(), Instant.ofEpochMilli(millis)));
+      return read.map(is ->
+          new DisplayReading(
+              is.value(), is.low(), is.high(), Instant.ofEpochMilli(millis), is.scale()));
     }
   }
 }

@@ -71,7 +71,9 @@ public record StoreRecord(
               "slots",
               Integer.toString(TokenSet.SLOTS),
               "markers",
-              "counter"));
+              "counter",
+              "scale",
+              NONE));
 
   private static final Set<String> TAKE_WINDOW =
       Set.of(MarkerItem.SPEC.name(), ItemCollection.SPEC.name(), HitLog.SPEC.name());

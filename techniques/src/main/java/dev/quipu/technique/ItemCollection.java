@@ -151,7 +151,8 @@ public final class ItemCollection implements Attributed {
    * @param id the bits of its request id, in hexadecimal
    * @param reason why it was made, if the caller gave a reason
    */
-  public record LedgerEntry(String id, long added, Instant at, Optional<String> reason) {}
+  public record LedgerEntry(
+      String id, long added, Instant at, Optional<String> reason, int scale) {}
 
   /**
    * The place of a change in the order of time; a page follows it.

@@ -20,7 +20,8 @@ final class Ledger {
   private final TreeSet<LedgerEntry> first = new TreeSet<>(BY_TIME);
 
   Ledger(Optional<Place> after, int limit) {
-    this.after = after.map(place -> new LedgerEntry(place.id(), 0, place.at(), Optional.empty()));
+    this.after =
+        after.map(place -> new LedgerEntry(place.id(), 0, place.at(), Optional.empty(), 0));
     this.limit = limit;
   }
 
@@ -29,7 +30,8 @@ final class Ledger {
         change.key().sort().substring(ItemCollection.CHANGE.length()),
         change.number(Markers.ADDED),
         Instant.ofEpochMilli(change.number(ItemCollection.AT)),
-        Markers.reason(change));
+        Markers.reason(change),
+        0);
   }
 
   void add(Item change) {

@@ -89,6 +89,11 @@ public final class Group {
     Records.name(out, ordinal, name);
   }
 
+  /** Records the scale of a counter; another change follows, which counts as the command. */
+  public void scale(int ordinal, int scale) {
+    Records.scale(out, ordinal, scale);
+  }
+
   /** Records that a counter now holds a text. */
   public void text(int ordinal, byte[] text) {
     commands++;

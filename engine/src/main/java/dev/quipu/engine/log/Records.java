@@ -30,6 +30,7 @@ import java.util.Set;
  *   EXPIRES       ordinal, milliseconds  its expiry; 0 for never
  *   GONE          ordinal                it was removed, and does not expire
  *   FREE          ordinal                the same, and its name is forgotten
+ *   SCALE         ordinal, scale         its values have this number of digits after the point
  *   TEXT          ordinal, length, bytes it holds these bytes, and no number
  *   TRANSACTION   see TransactionRecord  a transaction was applied, or a hold ended
  *   HOLD          see HoldRecord         this hold is open
@@ -61,6 +62,7 @@ public final class Records {
   public static final byte SALVAGED = 16;
   static final byte TRANSACTION = 17;
   static final byte HOLD = 18;
+  static final byte SCALE = 20;
 
   /** Maximum size of a counter record other than NAME, and of NAME without its text. */
   public static final int COUNTER_RECORD_BYTES_MAX = 64;
@@ -95,6 +97,8 @@ public final class Records {
 
     void hold(HoldRecord hold);
 
+    void scale(int ordinal, int scale);
+
     void item(Key key, Optional<Item> item);
 
     /** Receives a record of a snapshot. */
@@ -124,6 +128,7 @@ public final class Records {
         case TEXT -> reader.text((int) unsigned(in), bytes(in));
         case TRANSACTION -> reader.transaction(TransactionRecord.read(in));
         case HOLD -> reader.hold(HoldRecord.read(in));
+        case SCALE -> reader.scale((int) unsigned(in), in.get());
         case ITEM -> {
           Item item = item(in);
           reader.item(item.key(), Optional.of(item));
@@ -190,6 +195,11 @@ public final class Records {
 
   public static void hold(ByteBuffer out, HoldRecord hold) {
     hold.write(out.put(HOLD));
+  }
+
+  public static void scale(ByteBuffer out, int ordinal, int scale) {
+    unsigned(out.put(SCALE), ordinal);
+    out.put((byte) scale);
   }
 
   public static void item(ByteBuffer out, Item item) {

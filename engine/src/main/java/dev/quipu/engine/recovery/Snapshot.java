@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *   START    the log continues with this frame; the number of commands before it; the time
  *   ID_FILE  name of a file of request ids that belongs to it, its newest time; one each
  *   SALVAGED ordinals without a name may have request ids in these files
- *   NAME, VALUE, TEXT, EXPIRES, HOLD, ITEM   as in the log
+ *   NAME, SCALE, VALUE, TEXT, EXPIRES, HOLD, ITEM   as in the log
  *   HAD_IDS  the counter has request ids in these files
  *   END      the last frame of the log that the snapshot may reflect
  *
@@ -131,8 +131,11 @@ public final class Snapshot implements Closeable {
   public void counter(int ordinal, CounterTable.Content content) throws IOException {
     byte[] text = content.text;
     int textLength = text == null ? 0 : text.length;
-    room(4 * Records.COUNTER_RECORD_BYTES_MAX + 3 * content.name.length() + textLength);
+    room(5 * Records.COUNTER_RECORD_BYTES_MAX + 3 * content.name.length() + textLength);
     Records.name(out, ordinal, content.name);
+    if (content.scale != 0) {
+      Records.scale(out, ordinal, content.scale);
+    }
     if (text != null) {
       Records.text(out, ordinal, text);
     } else if (content.isWritten) {
@@ -304,6 +307,9 @@ public final class Snapshot implements Closeable {
     public void hold(HoldRecord hold) {}
 
     @Override
+    public void scale(int ordinal, int scale) {}
+
+    @Override
     public void item(Key key, Optional<Item> item) {}
 
     void salvaged() {}
@@ -357,6 +363,11 @@ public final class Snapshot implements Closeable {
     @Override
     public void hold(HoldRecord hold) {
       state.hold(hold);
+    }
+
+    @Override
+    public void scale(int ordinal, int scale) {
+      state.scale(ordinal, scale);
     }
 
     @Override

@@ -63,6 +63,7 @@ public final class CounterTable {
     public final long value;
     public final byte @Nullable [] text; // null for a number
     public final long expiresAt;
+    public final int scale;
     public final boolean hasIds;
 
     private Content(CounterTable table, int ordinal, String name, boolean hasIds) {
@@ -72,6 +73,7 @@ public final class CounterTable {
       this.value = table.value(ordinal);
       this.text = table.text(ordinal);
       this.expiresAt = table.expiresAt(ordinal);
+      this.scale = table.scale(ordinal);
     }
   }
 
@@ -243,6 +245,20 @@ public final class CounterTable {
     return page(ordinal).values[ordinal & (PAGE - 1)];
   }
 
+  /** Returns the number of digits after the point of the values; kept when they are removed. */
+  public int scale(int ordinal) {
+    byte[] scales = page(ordinal).scales;
+    return isScaled(ordinal) && scales != null ? scales[ordinal & (PAGE - 1)] : 0;
+  }
+
+  public boolean isScaled(int ordinal) {
+    return (state(ordinal) & CounterTablePage.SCALED) != 0;
+  }
+
+  public void scale(int ordinal, int scale) {
+    memoryBytes += page(ordinal).scale(ordinal & (PAGE - 1), scale);
+  }
+
   /** Returns whether the counter was ever written; one that was not may have a canceled request. */
   public boolean isWritten(int ordinal) {
     return (state(ordinal) & CounterTablePage.WRITTEN) != 0;
@@ -400,13 +416,7 @@ public final class CounterTable {
   public int expiredSize(long nowMillis) {
     int count = 0;
     for (CounterTablePage page : pages) {
-      long[] expiries = page.expiries;
-      for (int i = 0; expiries != null && page.nextExpiryMillis <= nowMillis && i < PAGE; i++) {
-        boolean expires =
-            (page.states[i] & (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES))
-                == (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES);
-        count += expires && expiries[i] <= nowMillis ? 1 : 0;
-      }
+      count += page.expiredSize(nowMillis);
     }
     return count;
   }

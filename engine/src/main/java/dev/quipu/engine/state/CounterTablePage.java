@@ -31,6 +31,9 @@ final class CounterTablePage {
   /** Flag: it waits in {@link Tombstones}. */
   static final short TOMBSTONE = 32;
 
+  /** Flag: its values have digits after the point. */
+  static final short SCALED = 64;
+
   static final int FLAGS = 0xff;
 
   static final int EPOCH_SHIFT = 8;
@@ -41,6 +44,7 @@ final class CounterTablePage {
   long @Nullable [] expiries; // allocated with the first expiry
   long nextExpiryMillis = Long.MAX_VALUE; // none expires before
   long @Nullable [] versions;
+  byte @Nullable [] scales; // allocated with the first counter with a scale
 
   // Copies of ASCII names, consecutive and each after its length, so that lookups touch little
   // memory. 0 for none.
@@ -63,6 +67,16 @@ final class CounterTablePage {
     for (int i = 0; i < length; i++) {
       bytes[bytesEnd++] = (byte) name.charAt(i);
     }
+  }
+
+  /** Sets the scale; returns the bytes of memory that this takes. */
+  int scale(int index, int scale) {
+    boolean isNew = scales == null;
+    byte[] all = isNew ? new byte[SIZE] : Objects.requireNonNull(scales);
+    all[index] = (byte) scale;
+    scales = all;
+    states[index] = (short) (scale == 0 ? states[index] & ~SCALED : states[index] | SCALED);
+    return isNew ? SIZE : 0;
   }
 
   /** Grows, or drops removed names if they take half of the space. */
@@ -99,6 +113,17 @@ final class CounterTablePage {
     int at = places[index];
     return bytes[at] == length
         && Arrays.equals(bytes, at + 1, at + 1 + length, name, from, from + length);
+  }
+
+  /** Returns the number of expired counters that are still present. */
+  int expiredSize(long nowMillis) {
+    int count = 0;
+    long[] all = expiries;
+    for (int i = 0; all != null && nextExpiryMillis <= nowMillis && i < SIZE; i++) {
+      boolean expires = (states[i] & (WRITTEN | EXPIRES)) == (WRITTEN | EXPIRES);
+      count += expires && all[i] <= nowMillis ? 1 : 0;
+    }
+    return count;
   }
 
   /** See {@link CounterTable#findExpired}. */

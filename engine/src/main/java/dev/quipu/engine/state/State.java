@@ -1,8 +1,10 @@
 package dev.quipu.engine.state;
 
+import dev.quipu.Decimal;
 import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
+import dev.quipu.ScaleRules;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.ids.Secret;
@@ -60,6 +62,9 @@ public final class State implements Records.Reader {
   public boolean idsAreSealed;
 
   public final Watches watches = new Watches();
+
+  /** The scales of new counters. */
+  public ScaleRules scaleRules = ScaleRules.none();
 
   /** Results of adds since the engine was opened. */
   public final AddCounts adds = new AddCounts();
@@ -241,6 +246,12 @@ public final class State implements Records.Reader {
   @Override
   public void hold(HoldRecord hold) {
     holds.put(hold);
+  }
+
+  @Override
+  public void scale(int ordinal, int scale) {
+    counters.reach(ordinal);
+    counters.scale(ordinal, Decimal.checkScale(scale));
   }
 
   @Override

@@ -73,6 +73,9 @@ public final class DirectoryExport {
       } else if (content != null && content.isWritten) {
         add(new Entry.Number(content.name, content.value, content.expiresAt));
       }
+      if (content != null && content.scale != 0) {
+        add(new Entry.Scale(content.name, content.scale));
+      }
     }
     for (Item item : state.items.next(null, Integer.MAX_VALUE)) {
       add(new Entry.Stored(item));

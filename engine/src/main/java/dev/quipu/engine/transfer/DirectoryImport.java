@@ -125,6 +125,10 @@ public final class DirectoryImport implements Closeable {
         state.text(ordinal, bytes);
         expire(ordinal, text.expiresAtMillis());
       }
+      case Entry.Scale scale -> {
+        int known = state.counters.find(scale.counter());
+        state.scale(known >= 0 ? known : newOrdinal(scale.counter()), scale.scale());
+      }
       case Entry.Stored stored -> {
         if (state.items.get(stored.item().key()).isPresent()) {
           throw new IllegalArgumentException("the item occurs a second time");

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * A part of the content of a data directory. The entries of a directory are {@link Head}, then the
- * others in any order, except that a request follows its counter, then {@link End}.
+ * others in any order, except that a request and a scale follow their counter, then {@link End}.
  */
 public sealed interface Entry {
   /**
@@ -32,6 +32,13 @@ public sealed interface Entry {
    * @param expiresAtMillis in milliseconds since 1970; 0 for never
    */
   record Text(String name, String base64, long expiresAtMillis) implements Entry {}
+
+  /**
+   * The scale of a counter, after the counter if it has a value.
+   *
+   * @param scale the number of digits after the point of its values and of its requests
+   */
+  record Scale(String counter, int scale) implements Entry {}
 
   /** An item: views, clients online, sequences, records and jobs consist of items. */
   record Stored(Item item) implements Entry {}

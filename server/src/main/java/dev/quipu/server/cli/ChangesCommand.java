@@ -1,5 +1,6 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Decimal;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.output.ExitCode;
@@ -62,11 +63,11 @@ final class ChangesCommand extends AccessCommand {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", name);
     members.put("id", change.id());
-    members.put("added", Long.toString(change.added()));
+    String added = Decimal.text(change.added(), change.scale());
+    members.put("added", added);
     members.put("at", change.at().toString());
     change.reason().ifPresent(reason -> members.put("reason", reason));
     String reason = change.reason().map(text -> "\t" + Output.oneLine(text)).orElse("");
-    output.print(
-        "%s\t%d\t%s%s".formatted(change.at(), change.added(), change.id(), reason), members);
+    output.print("%s\t%s\t%s%s".formatted(change.at(), added, change.id(), reason), members);
   }
 }

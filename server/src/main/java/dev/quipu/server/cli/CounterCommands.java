@@ -2,9 +2,9 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
+import dev.quipu.Decimal;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -42,14 +41,15 @@ final class CounterCommands {
         "",
         "Examples:",
         "  quipu add likes 1",
-        "  quipu add stock -2 --floor 0 --id order-981"
+        "  quipu add stock -2 --floor 0 --id order-981",
+        "  quipu add budget/team-1 -0.25 --floor 0"
       })
   static final class AddCommand extends AccessCommand {
     @Parameters(paramLabel = "NAME", description = "The counter.")
     private String name = "";
 
     @Parameters(paramLabel = "DELTA", description = "The amount to add; may be negative.")
-    private long delta;
+    private Decimal delta = new Decimal(0, 0);
 
     @Option(
         names = "--id",
@@ -61,13 +61,13 @@ final class CounterCommands {
         names = "--floor",
         paramLabel = "N",
         description = "Reject the add if the value would go below this.")
-    private long floor = Long.MIN_VALUE;
+    private @Nullable Decimal floor;
 
     @Option(
         names = "--ceiling",
         paramLabel = "N",
         description = "Reject the add if the value would go above this.")
-    private long ceiling = Long.MAX_VALUE;
+    private @Nullable Decimal ceiling;
 
     @Option(
         names = {"-v", "--verbose"},
@@ -78,7 +78,7 @@ final class CounterCommands {
     public Integer call() {
       String given = id;
       RequestId request = given == null ? RequestId.random() : RequestId.of(given);
-      Add add = new Add(name, delta, new Bounds(floor, ceiling), request);
+      Add add = Add.of(name, delta, floor, ceiling, request);
       if (verbose) {
         output.requestId(request.text()); // before the first attempt, to survive a kill
       }
@@ -104,7 +104,7 @@ final class CounterCommands {
       try {
         return repeated(access, add);
       } catch (IllegalArgumentException | UnsupportedOperationException e) {
-        Add bare = new Add(add.counter(), add.delta(), add.bounds(), null);
+        Add bare = new Add(add.counter(), add.delta(), add.bounds(), null, add.scale());
         AddResult result = access.counters().add(bare);
         if (verbose) {
           output.note("the request was sent without an id: " + e.getMessage());
@@ -115,8 +115,8 @@ final class CounterCommands {
 
     private int print(Add add, AddResult result) {
       return switch (result) {
-        case AddResult.Applied applied -> done(add, applied.added(), applied.valueIfKnown(), false);
-        case AddResult.Replayed again -> done(add, again.added(), again.valueIfKnown(), true);
+        case AddResult.Applied applied -> done(add, applied);
+        case AddResult.Replayed again -> done(add, again);
         case AddResult.Rejected rejected -> {
           String why = rejected.why().name().toLowerCase(Locale.ROOT);
           Map<String, Object> members = new LinkedHashMap<>();
@@ -124,8 +124,10 @@ final class CounterCommands {
           members.put("rejected", why);
           String text = "rejected (%s): %s".formatted(why, add.counter());
           if (rejected.valueIfKnown().isPresent()) {
-            members.put("value", Long.toString(rejected.valueIfKnown().getAsLong()));
-            text += " is " + rejected.valueIfKnown().getAsLong();
+            long value = rejected.valueIfKnown().getAsLong();
+            String shown = Decimal.text(value, rejected.scale());
+            members.put("value", shown);
+            text += " is " + shown;
           }
           output.print(text, members);
           yield ExitCode.REJECTED;
@@ -139,14 +141,18 @@ final class CounterCommands {
       };
     }
 
-    private int done(Add add, long added, OptionalLong value, boolean replayed) {
+    private int done(Add add, AddResult.Success done) {
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("name", add.counter());
-      value.ifPresent(known -> members.put("value", Long.toString(known)));
-      members.put("added", Long.toString(added));
-      members.put("replayed", replayed);
-      String text = value.isPresent() ? Long.toString(value.getAsLong()) : "added " + added;
-      output.print(replayed ? text + " (replayed)" : text, members);
+      String added = Decimal.text(done.added(), done.scale());
+      String text = "added " + added;
+      if (done.valueIfKnown().isPresent()) {
+        text = Decimal.text(done.value(), done.scale());
+        members.put("value", text);
+      }
+      members.put("added", added);
+      members.put("replayed", done.isReplayed());
+      output.print(done.isReplayed() ? text + " (replayed)" : text, members);
       return ExitCode.OK;
     }
   }
@@ -198,7 +204,7 @@ final class CounterCommands {
       if (found.low() != found.high()) {
         output.note(uncertain(name, found));
       }
-      String value = Long.toString(found.value());
+      String value = found.text(found.value());
       output.print(names.size() == 1 ? value : value + "\t" + name, members(name, found));
       return true;
     }
@@ -209,8 +215,12 @@ final class CounterCommands {
         reading.uncertainties().stream()
             .map(uncertainty -> (uncertainty.cause().word() + " " + uncertainty.where()).strip())
             .collect(Collectors.joining(", "));
-    return "%s is uncertain: from %d to %d%s"
-        .formatted(name, reading.low(), reading.high(), why.isEmpty() ? "" : "; " + why);
+    return "%s is uncertain: from %s to %s%s"
+        .formatted(
+            name,
+            reading.text(reading.low()),
+            reading.text(reading.high()),
+            why.isEmpty() ? "" : "; " + why);
   }
 
   @Command(name = "list", description = "Print counters ordered by name.")
@@ -238,7 +248,7 @@ final class CounterCommands {
           limit,
           each ->
               output.print(
-                  each.reading().value() + "\t" + each.name(),
+                  each.reading().text(each.reading().value()) + "\t" + each.name(),
                   members(each.name(), each.reading())));
     }
   }
@@ -283,10 +293,10 @@ final class CounterCommands {
                 .repeat(() ->
                     cancel ? counters.cancel(name, request) : counters.outcome(name, request));
         switch (outcome) {
-          case RequestOutcome.Applied applied ->
-              output.print(
-                  "applied " + applied.added(),
-                  Output.members("outcome", "applied", "added", Long.toString(applied.added())));
+          case RequestOutcome.Applied applied -> {
+            String added = Decimal.text(applied.added(), applied.scale());
+            output.print("applied " + added, Output.members("outcome", "applied", "added", added));
+          }
           case RequestOutcome.NotSeen notSeen ->
               output.print("not-seen", Map.of("outcome", "not-seen"));
           case RequestOutcome.Canceled canceled ->
@@ -331,7 +341,7 @@ final class CounterCommands {
           each ->
               output.printJson(
                   Output.members(
-                      "name", each.name(), "value", Long.toString(each.reading().value()))));
+                      "name", each.name(), "value", each.reading().text(each.reading().value()))));
     }
   }
 
@@ -381,9 +391,9 @@ final class CounterCommands {
   private static Map<String, Object> members(String name, Reading reading) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", name);
-    members.put("value", Long.toString(reading.value()));
-    members.put("low", Long.toString(reading.low()));
-    members.put("high", Long.toString(reading.high()));
+    members.put("value", reading.text(reading.value()));
+    members.put("low", reading.text(reading.low()));
+    members.put("high", reading.text(reading.high()));
     return members;
   }
 }

@@ -1,5 +1,6 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Decimal;
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
@@ -164,6 +165,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     line.registerConverter(Long.TYPE, QuipuCommand::number);
     line.registerConverter(Integer.class, QuipuCommand::smallNumber);
     line.registerConverter(Integer.TYPE, QuipuCommand::smallNumber);
+    line.registerConverter(Decimal.class, QuipuCommand::decimal);
     line.registerConverter(URI.class, new UrlConverter());
     line.registerConverter(Duration.class, new DurationConverter());
     line.setParameterExceptionHandler((failure, arguments) -> {
@@ -186,6 +188,19 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     } catch (NumberFormatException e) {
       throw new TypeConversionException(
           "'%s' is not an integer from %d to %d".formatted(text, Long.MIN_VALUE, Long.MAX_VALUE));
+    }
+  }
+
+  private static Decimal decimal(String text) {
+    try {
+      return Decimal.parse("'%s'".formatted(text), text);
+    } catch (IllegalArgumentException e) {
+      boolean isInteger = text.indexOf('.') < 0 && text.indexOf('e') < 0;
+      throw new TypeConversionException(
+          isInteger
+              ? "'%s' is not an integer from %d to %d"
+                  .formatted(text, Long.MIN_VALUE, Long.MAX_VALUE)
+              : String.valueOf(e.getMessage()));
     }
   }
 

@@ -1,5 +1,7 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Decimal;
+import dev.quipu.SetRequest;
 import dev.quipu.SetResult;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
@@ -9,7 +11,8 @@ import dev.quipu.server.cli.output.Output;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -29,34 +32,46 @@ final class SetCommands {
       description = "Set the value of a counter, regardless of its bounds.",
       footer = {
         "",
-        "Exit code 3: the value of the counter differs from --if-value; nothing changed.",
+        "Exit code 3: the value of the counter differs from --if-value, or its scale from",
+        "--scale; nothing changed.",
         "",
         "Examples:",
         "  quipu set stock 100",
-        "  quipu set stock 100 --if-value 98"
+        "  quipu set stock 100 --if-value 98",
+        "  quipu set budget 20.00 --scale 2"
       })
   static final class SetCommand extends AccessCommand {
     @Parameters(paramLabel = "NAME", description = "The counter.")
     private String name = "";
 
     @Parameters(paramLabel = "VALUE", description = "The new value.")
-    private long value;
+    private Decimal value = new Decimal(0, 0);
 
     @Option(
         names = "--if-value",
         paramLabel = "N",
         description = "Set it only if it has this value; an unwritten counter counts as 0.")
-    private @Nullable Long ifValue;
+    private @Nullable Decimal ifValue;
+
+    @Option(
+        names = "--scale",
+        paramLabel = "N",
+        description =
+            "Let the counter have this number of digits after the point, 0 to 18, from now on; only"
+                + " a counter without a value can get another one.")
+    private @Nullable Integer scale;
 
     @Override
     public Integer call() {
-      Long expected = ifValue;
+      Integer digits = scale;
       return set(
           target,
           output,
-          name,
-          value,
-          expected == null ? OptionalLong.empty() : OptionalLong.of(expected));
+          new SetRequest(
+              name,
+              Optional.of(value),
+              Optional.ofNullable(ifValue),
+              digits == null ? OptionalInt.empty() : OptionalInt.of(digits)));
     }
   }
 
@@ -70,19 +85,20 @@ final class SetCommands {
 
     @Override
     public Integer call() {
-      return set(target, output, name, 0, OptionalLong.empty());
+      Optional<Decimal> zero = Optional.of(new Decimal(0, 0));
+      return set(target, output, new SetRequest(name, zero, Optional.empty(), OptionalInt.empty()));
     }
   }
 
-  private static int set(
-      Target target, Output output, String name, long value, OptionalLong ifValue) {
+  private static int set(Target target, Output output, SetRequest request) {
+    String name = request.counter();
     SetResult result;
     try (Access access = target.open()) {
-      result = access.counters().set(name, value, ifValue);
+      result = access.counters().set(request);
     }
     return switch (result) {
       case SetResult.Done done -> {
-        String text = Long.toString(done.value());
+        String text = Decimal.text(done.value(), done.scale());
         output.print(text, Output.members("name", name, "value", text));
         yield ExitCode.OK;
       }
@@ -92,11 +108,20 @@ final class SetCommands {
         members.put("rejected", "value-mismatch");
         String found = "does not exist";
         if (mismatch.value().isPresent()) {
-          String text = Long.toString(mismatch.value().getAsLong());
+          String text = Decimal.text(mismatch.value().getAsLong(), mismatch.scale());
           members.put("value", text);
           found = "is " + text;
         }
         output.print("rejected (value-mismatch): %s %s".formatted(name, found), members);
+        yield ExitCode.REJECTED;
+      }
+      case SetResult.OtherScale other -> {
+        Map<String, Object> members = Output.members("name", name, "rejected", "scale-fixed");
+        members.put("scale", other.scale());
+        output.print(
+            "rejected (scale-fixed): %s has the scale %d, and a value or request ids"
+                .formatted(name, other.scale()),
+            members);
         yield ExitCode.REJECTED;
       }
     };

@@ -1,5 +1,7 @@
 package dev.quipu.server.memcache;
 
+import dev.quipu.Decimal;
+import dev.quipu.Reading;
 import dev.quipu.server.protocol.StoredText;
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalLong;
@@ -20,22 +22,35 @@ final class Entry {
 
   private final boolean isUnsigned;
   private final OptionalLong number;
+  private final int scale;
   private final byte[] text;
 
-  private Entry(boolean isUnsigned, OptionalLong number, byte[] text) {
+  private Entry(boolean isUnsigned, OptionalLong number, int scale, byte[] text) {
     this.isUnsigned = isUnsigned;
     this.number = number;
+    this.scale = scale;
     this.text = text;
   }
 
   /** Creates the entry of a text, encoded as {@link StoredText}. */
   static Entry ofText(byte[] text, boolean isUnsigned) {
-    return new Entry(isUnsigned, OptionalLong.empty(), text);
+    return new Entry(isUnsigned, OptionalLong.empty(), 0, text);
   }
 
   /** Creates the entry of a counter. */
   static Entry ofCounter(long bits, boolean isUnsigned) {
-    return new Entry(isUnsigned, OptionalLong.of(bits), new byte[0]);
+    return new Entry(isUnsigned, OptionalLong.of(bits), 0, new byte[0]);
+  }
+
+  /** Creates the entry of a counter that may have a scale. */
+  static Entry ofCounter(Reading reading, boolean isUnsigned) {
+    OptionalLong units = OptionalLong.of(reading.value());
+    return new Entry(isUnsigned, units, reading.scale(), new byte[0]);
+  }
+
+  /** Rejects increments of a decimal: memcached counts integers. */
+  void requireInteger() {
+    Slot.requireInteger(scale);
   }
 
   /** Returns whether it is a counter. */
@@ -61,7 +76,8 @@ final class Entry {
     if (!isCounter()) {
       return StoredText.content(text);
     }
-    String digits = isUnsigned ? Long.toUnsignedString(bits()) : Long.toString(bits());
+    String digits =
+        isUnsigned && scale == 0 ? Long.toUnsignedString(bits()) : Decimal.text(bits(), scale);
     return digits.getBytes(StandardCharsets.ISO_8859_1);
   }
 

@@ -206,6 +206,9 @@ final class MetaCommands {
           case "D", "-" -> false;
           default -> throw new Rejected("CLIENT_ERROR invalid mode for ma M token");
         };
+    if (!counters.exists(slot.key()) || flags.has('O')) {
+      slot.requireInteger();
+    }
     if (flags.has('O')) {
       countOnce(slot, flags, delta, isUp, out);
       return;

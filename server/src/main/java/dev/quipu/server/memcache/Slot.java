@@ -1,12 +1,16 @@
 package dev.quipu.server.memcache;
 
+import dev.quipu.Decimal;
+import dev.quipu.Reading;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.memcache.Line.Rejected;
 import dev.quipu.server.protocol.StoredText;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.regex.Pattern;
 
 /**
  * A key and access to its value. All expiries are in milliseconds since 1970; 0 is never.
@@ -14,24 +18,56 @@ import java.util.OptionalLong;
  * @param isUnsigned whether a counter under this key is unsigned
  */
 record Slot(CounterAccess counters, String key, boolean isUnsigned) {
+  private static final Pattern NUMBER = Pattern.compile("-?[0-9]+([.][0-9]+)?");
+
   /** Returns the value; empty if the key does not exist. */
   Optional<Entry> read() {
-    OptionalLong number = counters.get(key);
-    if (number.isPresent()) {
-      return Optional.of(Entry.ofCounter(number.getAsLong(), isUnsigned));
+    Optional<Reading> reading = counters.reading(key);
+    if (reading.isPresent()) {
+      return Optional.of(Entry.ofCounter(reading.get(), isUnsigned));
     }
     return Optional.ofNullable(counters.text(key)).map(text -> Entry.ofText(text, isUnsigned));
   }
 
   /** Sets the value: a counter if it is a plain number, else a text. */
   void write(int flags, byte[] content, long expiresAt) {
-    OptionalLong number = flags == 0 ? Entry.number(content, isUnsigned) : OptionalLong.empty();
+    OptionalLong number = flags == 0 ? number(content) : OptionalLong.empty();
     if (number.isPresent()) {
       counters.set(key, number.getAsLong());
     } else {
       counters.setText(key, StoredText.of(flags, content));
     }
     counters.expire(key, expiresAt);
+  }
+
+  /** Parses the value of a counter, in its units; empty if it is a text. */
+  private OptionalLong number(byte[] content) {
+    int scale = counters.scale(key);
+    if (scale == 0) {
+      return Entry.number(content, isUnsigned);
+    }
+    String text = new String(content, StandardCharsets.ISO_8859_1);
+    if (!NUMBER.matcher(text).matches()) {
+      return OptionalLong.empty();
+    }
+    try {
+      return OptionalLong.of(Decimal.parse("value", text).unitsAt("value", scale));
+    } catch (IllegalArgumentException e) {
+      throw new Rejected("CLIENT_ERROR " + e.getMessage());
+    }
+  }
+
+  /** Rejects increments of this key if its counter is, or would be, a decimal. */
+  void requireInteger() {
+    requireInteger(counters.scale(key));
+  }
+
+  static void requireInteger(int scale) {
+    if (scale != 0) {
+      throw new Rejected(
+          "CLIENT_ERROR cannot increment or decrement a decimal value (scale %d); use HTTP or RESP"
+              .formatted(scale));
+    }
   }
 
   /** Sets an empty text that {@code mg} with N creates. */

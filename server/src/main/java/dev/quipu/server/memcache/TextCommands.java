@@ -166,6 +166,7 @@ final class TextCommands {
     if (!found.isCounter()) {
       return countText(slot, found, delta, isUp);
     }
+    found.requireInteger();
     long bits = found.bits();
     if (slot.isUnsigned()) {
       long after = unsignedSum(bits, delta, isUp);

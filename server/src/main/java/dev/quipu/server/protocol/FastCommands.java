@@ -117,7 +117,7 @@ public final class FastCommands {
       long changes = counters.changeCount();
       try {
         // An earlier command may have removed the counter after the lookup.
-        if (place < 0 || !counters.isNumberAt(place)) {
+        if (place < 0 || !counters.isIntegerAt(place)) {
           dialect.generalPath(this).run(counters, out);
         } else if (isRead && dialect.mayAdd(counters.valueAt(place), 0)) {
           dialect.read(out, window, from, length, counters.valueAt(place));

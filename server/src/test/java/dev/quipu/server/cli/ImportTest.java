@@ -233,7 +233,7 @@ final class ImportTest {
     String why = err.toString();
     assertTrue(why.contains("line 7 skipped: id: used for a different request before"), why);
     assertTrue(why.contains("line 8 skipped: floor: unknown field"), why);
-    assertTrue(why.contains("line 9 skipped: delta: not a 64-bit integer"), why);
+    assertTrue(why.contains("line 9 skipped: field delta is not an integer"), why);
     assertTrue(why.contains("line 10 skipped: id: not a string"), why);
     assertTrue(why.contains("line 11 skipped: not JSON"), why);
     assertTrue(why.contains("line 12 skipped: not a JSON object"), why);

@@ -1,6 +1,7 @@
 package dev.quipu.server.http;
 
 import dev.quipu.Quipu;
+import dev.quipu.ScaleRules;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
@@ -32,8 +33,13 @@ record AllPorts(
   private static final String VERSION = "test";
 
   static AllPorts start(Path directory) throws IOException {
+    return start(directory, ScaleRules.none());
+  }
+
+  static AllPorts start(Path directory, ScaleRules scales) throws IOException {
     Path data = directory.resolve("data");
-    Engine engine = Engine.open(data, EngineOptions.defaults().withLog(1 << 20, 4 << 20));
+    EngineOptions options = EngineOptions.defaults().withLog(1 << 20, 4 << 20);
+    Engine engine = Engine.open(data, options.withScales(scales));
     Quipu quipu = Backends.on(engine);
     ContinuousBackup backup =
         new ContinuousBackup(engine, data, directory.resolve("backup").toString(), Clock.system());

@@ -190,7 +190,8 @@ public final class RemoteAccess implements Access {
               each.path("id").asString(""),
               required(each, "added", false),
               Instant.parse(each.path("at").asString("")),
-              Optional.ofNullable(each.get("reason")).map(JsonNode::asString)));
+              Optional.ofNullable(each.get("reason")).map(JsonNode::asString),
+              Reply.scale(each, "added")));
     }
     return new LedgerPage(changes, node.has("cursor"));
   }

@@ -1,6 +1,7 @@
 package dev.quipu.server.cli.input;
 
 import dev.quipu.Add;
+import dev.quipu.Decimal;
 import dev.quipu.RequestId;
 import java.util.Optional;
 import java.util.Set;
@@ -25,6 +26,7 @@ public final class CounterLine {
       JsonMapper.builder(
               JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build())
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
           .build();
 
   private CounterLine() {}
@@ -49,12 +51,12 @@ public final class CounterLine {
       }
     }
     String name = text(node, "name");
-    long delta = number(node, exported ? "value" : "delta");
-    if (exported && delta == 0) {
+    Decimal delta = number(node, exported ? "value" : "delta");
+    if (exported && delta.units() == 0) {
       return Optional.empty();
     }
     String own = node.has("id") ? text(node, "id") : id.apply(line);
-    return Optional.of(new Add(name, delta, RequestId.of(own)));
+    return Optional.of(Add.of(name, delta, null, null, RequestId.of(own)));
   }
 
   /** Parses an object; a member that occurs twice, or text after the object, is an error. */
@@ -79,15 +81,11 @@ public final class CounterLine {
     return value.stringValue();
   }
 
-  private static long number(JsonNode node, String field) {
+  private static Decimal number(JsonNode node, String field) {
     JsonNode value = node.path(field);
-    if (value.isIntegralNumber() && value.canConvertToLong()) {
-      return value.longValue();
+    if (value.isNumber()) {
+      return Decimal.of(field + ":", value.decimalValue());
     }
-    try {
-      return Long.parseLong(value.isString() ? value.stringValue() : "");
-    } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(field + ": not a 64-bit integer", e);
-    }
+    return Decimal.parse(field + ":", value.isString() ? value.stringValue() : "");
   }
 }

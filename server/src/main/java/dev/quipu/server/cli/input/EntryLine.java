@@ -1,5 +1,6 @@
 package dev.quipu.server.cli.input;
 
+import dev.quipu.Decimal;
 import dev.quipu.RequestId;
 import dev.quipu.engine.transfer.Entry;
 import dev.quipu.store.Item;
@@ -26,6 +27,7 @@ import tools.jackson.databind.JsonNode;
  * {"export":"1","commands":"9","ageMillis":"184","time":"2026-11-28T01:02:03.004Z"}
  * {"counter":"likes","value":"7"}                    and "expiresAt"
  * {"counter":"session","base64":"YWJj"}              and "expiresAt"
+ * {"counter":"budget","scale":"2"}                   value, added are in units of 0.01
  * {"partition":"p","sort":"s","version":"1a","fields":{"value":{"number":"5"}}}   and "expiresAt"
  * {"request":"0123456789abcdef0123456789abcdef","counter":"likes","added":"3","value":"7"}
  * {"request":"0123456789abcdef0123456789abcdef","counter":"likes","canceled":true}
@@ -57,6 +59,10 @@ public final class EntryLine {
         members.put("counter", text.name());
         members.put("base64", text.base64());
         putExpiry(members, text.expiresAtMillis());
+      }
+      case Entry.Scale scale -> {
+        members.put("counter", scale.counter());
+        members.put("scale", Integer.toString(scale.scale()));
       }
       case Entry.Stored(Item item) -> {
         members.put("partition", item.key().partition());
@@ -137,6 +143,9 @@ public final class EntryLine {
     }
     if (in.has("counter")) {
       String name = in.text("counter");
+      if (in.has("scale")) {
+        return new Entry.Scale(name, Decimal.checkScale(in.number("scale")));
+      }
       return in.has("base64")
           ? new Entry.Text(name, in.text("base64"), in.expiry())
           : new Entry.Number(name, in.number("value"), in.expiry());

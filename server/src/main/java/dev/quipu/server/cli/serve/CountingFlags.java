@@ -3,7 +3,9 @@ package dev.quipu.server.cli.serve;
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.Limits;
+import dev.quipu.ScaleRules;
 import dev.quipu.backend.Backends;
+import dev.quipu.backend.ScaledCounters;
 import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.record.StoreRecord;
@@ -15,6 +17,9 @@ import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -58,6 +63,19 @@ public final class CountingFlags {
       description = "Keep request ids for at least this time (default 24h).")
   private Duration window = Duration.ofHours(24);
 
+  @Option(
+      names = "--scale",
+      split = ",",
+      paramLabel = "PATTERN=SCALE",
+      description =
+          "Let new counters that match a name or PREFIX* have this number of digits after the"
+              + " point, 0 to 18, such as 'budget/*=2'; may be repeated.")
+  private List<String> scales = List.of();
+
+  ScaleRules scales() {
+    return ScaleRules.parse(scales);
+  }
+
   Duration window() {
     return Limits.checkRetention("--window", window);
   }
@@ -88,10 +106,22 @@ public final class CountingFlags {
   public void check() {
     window();
     shardOptions();
+    requireOneMeaning();
     if (technique != null) {
       Techniques.named(technique);
     }
     options.keeping(window);
+  }
+
+  /** Rejects bounds of all counters that mean different numbers at different scales. */
+  private void requireOneMeaning() {
+    boolean isFixed =
+        (floor != Long.MIN_VALUE && floor != 0) || (ceiling != Long.MAX_VALUE && ceiling != 0);
+    if (!scales().isEmpty() && isFixed) {
+      throw new IllegalArgumentException(
+          "--floor and --ceiling of all counters must be 0 with --scale, since counters of several"
+              + " scales have no other number in common; pass bounds with each add");
+    }
   }
 
   private TechniqueSpec spec(StoreProfile profile) {
@@ -104,7 +134,8 @@ public final class CountingFlags {
     Technique plain =
         Backends.technique(spec(on.profile()), on, Randomness.secure(), options.keeping(window()));
     options.observe(plain, on);
-    return isDivided() ? new Sharded(on, plain, shardOptions()) : plain;
+    Counters counters = isDivided() ? new Sharded(on, plain, shardOptions()) : plain;
+    return new ScaledCounters(counters, scales());
   }
 
   /**
@@ -139,10 +170,16 @@ public final class CountingFlags {
 
   /** Returns the record of a store with these options. */
   public StoreRecord record(StoreProfile profile) {
-    StoreRecord plain =
-        StoreRecord.of(spec(profile), Optional.of(window()))
-            .with(options.keeping(window()).recorded());
+    StoreRecord plain = StoreRecord.of(spec(profile), Optional.of(window())).with(recorded());
     return isDivided() ? plain.divided(shardOptions()) : plain;
+  }
+
+  private Map<String, String> recorded() {
+    Map<String, String> values = new LinkedHashMap<>(options.keeping(window()).recorded());
+    if (!scales().isEmpty()) {
+      values.put("scale", scales().toString());
+    }
+    return values;
   }
 
   /** Returns the command that writes {@link #record} to a store. */
@@ -151,7 +188,9 @@ public final class CountingFlags {
     command.append(" --technique ").append(spec(profile).name());
     record(profile)
         .options()
-        .forEach((name, value) -> command.append(" --%s %s".formatted(name, value)));
+        .forEach((name, value) ->
+            command.append(
+                (name.equals("scale") ? " --%s '%s'" : " --%s %s").formatted(name, value)));
     if (isDivided()) {
       command.append(" --shards ").append(shards);
       if (floor != Long.MIN_VALUE) {

@@ -45,9 +45,9 @@ public final class RegionFlags {
     if (own == null || file == null) {
       throw new IllegalArgumentException("--region and --topology must be used together");
     }
-    if (counting.areForOtherStores()) {
+    if (counting.areForOtherStores() || !counting.scales().isEmpty()) {
       throw new IllegalArgumentException(
-          "--technique, its options, --shards, --floor and --ceiling conflict with --topology, which"
+          "--technique, its options, --scale, --shards, --floor and --ceiling conflict with --topology, which"
               + " has the stores and bounds");
     }
     return Optional.of(new InRegion(own, Topology.read(file, Optional.of(counting.window()))));

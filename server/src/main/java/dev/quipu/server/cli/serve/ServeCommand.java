@@ -435,7 +435,10 @@ public final class ServeCommand implements Callable<Integer> {
                 + " engine; pass bounds with each add");
       }
       EngineOptions options =
-          EngineOptions.defaults().withWindow(counting.window()).withDurability(durability);
+          EngineOptions.defaults()
+              .withWindow(counting.window())
+              .withDurability(durability)
+              .withScales(counting.scales());
       Engine engine = Engine.open(OpenedStore.directory(uri), options);
       Quipu quipu = Backends.on(engine);
       Services services = Services.of(quipu, uri).surviving(durability::toString);

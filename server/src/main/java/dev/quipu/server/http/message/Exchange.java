@@ -30,6 +30,7 @@ public record Exchange(
     Reservation reservation,
     TimeLeft timeLeft) {
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
+  private static final String AMOUNTS = "Quipu-Amounts";
 
   /** The time of a request that has many parts: at its deadline nothing more is sent. */
   public record TimeLeft(Clock clock, long startNanos, Duration deadline) {
@@ -113,6 +114,21 @@ public record Exchange(
           "malformed quoted string; send \"text\", with a quote in it as \\\"");
     }
     return content.toString();
+  }
+
+  /**
+   * Returns whether amounts are integers in units of their counters, as the Java client sends those
+   * of type long. Servers that do not know the header have no counters with a scale.
+   *
+   * @throws Problem if the header has another value
+   */
+  public boolean isInUnits() {
+    String value = headers().get(AMOUNTS, "decimal");
+    if (!value.equals("units") && !value.equals("decimal")) {
+      throw Problem.badRequest(
+          "header %s is '%s'; send decimal, units, or no such header".formatted(AMOUNTS, value));
+    }
+    return value.equals("units");
   }
 
   /** Returns a query parameter. */

@@ -1,5 +1,6 @@
 package dev.quipu.server.http.message;
 
+import dev.quipu.Decimal;
 import dev.quipu.Limits;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -49,8 +50,14 @@ public final class JsonBody {
                   .build())
           .build();
 
-  /** Values by field: a String, a Long, {@link Texts}, {@link Members}, or {@link Other}. */
+  /**
+   * Values by field: a String, a Long, a Boolean, {@link Fraction}, {@link Texts}, {@link Members},
+   * or {@link Other}.
+   */
   private final Map<String, Object> object;
+
+  /** A number with a point or an exponent, as it is written. */
+  private record Fraction(String text) {}
 
   /** An array of {@code count} strings; those beyond the limit are not kept. */
   private record Texts(List<String> kept, int count) {}
@@ -137,6 +144,12 @@ public final class JsonBody {
       return parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
           ? Other.BEYOND_64_BITS
           : (Object) parser.getLongValue();
+    }
+    if (parser.currentToken() == JsonToken.VALUE_NUMBER_FLOAT) {
+      return new Fraction(parser.getString());
+    }
+    if (parser.currentToken().isBoolean()) {
+      return parser.currentToken() == JsonToken.VALUE_TRUE;
     }
     if (parser.currentToken() == JsonToken.START_ARRAY) {
       return array(parser);
@@ -263,7 +276,7 @@ public final class JsonBody {
       return Optional.empty();
     }
     if (value instanceof String text) {
-      return Optional.of(decimal(field, text));
+      return Optional.of(integer(field, text));
     }
     if (value instanceof Long number) {
       return Optional.of(number);
@@ -274,7 +287,36 @@ public final class JsonBody {
     throw notInteger(field);
   }
 
-  private static long decimal(String field, String text) {
+  /** Returns a required decimal number. */
+  public Decimal decimal(String field) {
+    return optionalDecimal(field).orElseThrow(() -> missing(field, "a number"));
+  }
+
+  /** Returns an exact decimal number, sent as a JSON number or as a string of one. */
+  public Optional<Decimal> optionalDecimal(String field) {
+    Object value = object.get(field);
+    if (value instanceof Long number) {
+      return Optional.of(new Decimal(number, 0));
+    }
+    if (value instanceof Fraction number) {
+      return Optional.of(Decimal.parse("field " + field, number.text));
+    }
+    if (value instanceof String text) {
+      return Optional.of(Decimal.parse("field " + field, text));
+    }
+    return optionalNumber(field).map(number -> new Decimal(number, 0));
+  }
+
+  /** Returns whether a field is true; false if it is missing. */
+  public boolean flag(String field) {
+    Object value = object.getOrDefault(field, false);
+    if (value instanceof Boolean flag) {
+      return flag;
+    }
+    throw Problem.badRequest("field %s is not a boolean; send true or false".formatted(field));
+  }
+
+  private static long integer(String field, String text) {
     if (!text.matches("-?(0|[1-9][0-9]{0,63})")) {
       throw notInteger(field);
     }

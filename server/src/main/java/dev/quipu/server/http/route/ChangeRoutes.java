@@ -1,7 +1,9 @@
 package dev.quipu.server.http.route;
 
 import dev.quipu.Counters;
+import dev.quipu.Decimal;
 import dev.quipu.Limits;
+import dev.quipu.backend.ScaledCounters;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
@@ -36,11 +38,12 @@ record ChangeRoutes(Counters counters) {
     int limit = Cursor.limit(exchange, PAGE_CHANGES, ItemCollection.PAGE_CHANGES_MAX);
     Optional<Place> after = exchange.parameter("cursor").map(ChangeRoutes::decode);
     ItemCollection changes = collection(counters, "keeps no changes");
+    int scale = ScaledCounters.scale(counters, name);
     exchange.reserve((long) limit * LISTED_BYTES);
     LedgerPage page = changes.ledger(name, after, limit);
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", name);
-    members.put("changes", page.changes().stream().map(ChangeRoutes::members).toList());
+    members.put("changes", page.changes().stream().map(each -> members(each, scale)).toList());
     if (page.hasMore()) {
       LedgerEntry last = page.changes().getLast();
       members.put("cursor", last.at().toEpochMilli() + "-" + last.id());
@@ -48,10 +51,10 @@ record ChangeRoutes(Counters counters) {
     return HttpReply.json(200, members);
   }
 
-  private static Map<String, Object> members(LedgerEntry change) {
+  private static Map<String, Object> members(LedgerEntry change, int scale) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("id", change.id());
-    members.put("added", Long.toString(change.added()));
+    members.put("added", Decimal.text(change.added(), scale));
     members.put("at", change.at().toString());
     change.reason().ifPresent(reason -> members.put("reason", reason));
     return members;
@@ -64,7 +67,8 @@ record ChangeRoutes(Counters counters) {
         collection(counters, "has no recent values; omit maxAgeSeconds")
             .read(name, Duration.ofSeconds(seconds))
             .orElseThrow(() -> Problem.notFound("no such counter: " + name));
-    Map<String, Object> members = CounterRoutes.members(name, aged.reading());
+    Map<String, Object> members =
+        CounterRoutes.members(name, aged.reading().at(ScaledCounters.scale(counters, name)));
     members.put("ageMillis", aged.age().toMillis());
     return HttpReply.json(200, members);
   }

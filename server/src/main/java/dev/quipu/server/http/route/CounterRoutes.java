@@ -5,14 +5,17 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
+import dev.quipu.Decimal;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetRequest;
 import dev.quipu.SetResult;
 import dev.quipu.Uncertainty;
+import dev.quipu.backend.ScaledCounters;
 import dev.quipu.server.http.message.Bulk;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.Failures;
@@ -26,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
@@ -56,18 +60,27 @@ record CounterRoutes(
     Map<String, Object> members;
     try {
       JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling", "attributes"));
-      Add add = read(exchange.variable(), body, exchange.idempotencyKey().orElse(null));
+      Add add =
+          read(
+              exchange.variable(),
+              body,
+              exchange.idempotencyKey().orElse(null),
+              exchange.isInUnits());
       Map<String, String> attributes = body.members("attributes", Attributed.ATTRIBUTES_MAX);
       result =
           attributes.isEmpty()
               ? counters.add(add)
-              : observed.apply(() -> attributed().add(add, attributes));
+              : observed.apply(() -> attributed(add, attributes));
       members = members(add, result);
     } catch (RuntimeException e) {
       throw failures.problem(e, ADD).ofWrite().with("name", exchange.variable()); // as in a bulk
     }
     HttpReply reply = HttpReply.json(200, members);
     return result instanceof AddResult.Replayed ? reply.with("Idempotent-Replayed", "true") : reply;
+  }
+
+  private AddResult attributed(Add add, Map<String, String> attributes) {
+    return ScaledCounters.around(counters, add, inUnits -> attributed().add(inUnits, attributes));
   }
 
   private Attributed attributed() {
@@ -88,11 +101,13 @@ record CounterRoutes(
     List<Map<String, Object>> replies = new ArrayList<>();
     List<Add> adds = new ArrayList<>();
     List<Integer> places = new ArrayList<>();
+    boolean inUnits = exchange.isInUnits();
     for (Lines.Line line : lines) {
       try {
-        JsonBody body = line.json(Set.of("name", "delta", "floor", "ceiling", "id"));
-        adds.add(
-            read(body.text("name"), body, body.optionalText("id").map(RequestId::of).orElse(null)));
+        JsonBody body = line.json(Set.of("name", "delta", "floor", "ceiling", "id", "decimal"));
+        RequestId id = body.optionalText("id").map(RequestId::of).orElse(null);
+        boolean isDecimal = body.flag("decimal"); // a client may send both kinds in one request
+        adds.add(read(body.text("name"), body, id, inUnits && !isDecimal));
         places.add(replies.size());
         replies.add(Map.of());
       } catch (RuntimeException e) { // of this line alone
@@ -126,7 +141,15 @@ record CounterRoutes(
     return failures.problem(thrown, BULK).ofWrite().members();
   }
 
-  private static Add read(String name, JsonBody body, @Nullable RequestId id) {
+  private static Add read(String name, JsonBody body, @Nullable RequestId id, boolean inUnits) {
+    if (!inUnits) {
+      return Add.of(
+          name,
+          body.decimal("delta"),
+          body.optionalDecimal("floor").orElse(null),
+          body.optionalDecimal("ceiling").orElse(null),
+          id);
+    }
     Bounds bounds =
         new Bounds(
             body.optionalNumber("floor").orElse(Long.MIN_VALUE),
@@ -137,49 +160,49 @@ record CounterRoutes(
   /** Returns the members of an add that was applied; throws the problem of another result. */
   Map<String, Object> members(Add add, AddResult result) {
     return switch (result) {
-      case AddResult.Applied applied ->
-          members(add, applied.added(), applied.valueIfKnown(), false);
-      case AddResult.Replayed again -> members(add, again.added(), again.valueIfKnown(), true);
+      case AddResult.Applied applied -> members(add, applied);
+      case AddResult.Replayed again -> members(add, again);
       case AddResult.Rejected rejected -> throw rejected(add, rejected);
       case AddResult.Conflict conflict ->
           throw Problem.requestIdReused(
                   add.counter(),
-                  "this id was first used with delta %d; delta or bounds differ; use a new id"
-                      .formatted(conflict.added()))
-              .with("added", Long.toString(conflict.added()));
+                  "this id was first used with delta %s; delta or bounds differ; use a new id"
+                      .formatted(Decimal.text(conflict.added(), conflict.scale())))
+              .with("added", Decimal.text(conflict.added(), conflict.scale()));
     };
   }
 
-  private static Map<String, Object> members(
-      Add add, long added, OptionalLong value, boolean replayed) {
+  private static Map<String, Object> members(Add add, AddResult.Success done) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", add.counter());
-    value.ifPresent(known -> members.put("value", Long.toString(known)));
-    members.put("added", Long.toString(added));
-    members.put("replayed", replayed);
+    done.valueIfKnown().ifPresent(known -> members.put("value", Decimal.text(known, done.scale())));
+    members.put("added", Decimal.text(done.added(), done.scale()));
+    members.put("replayed", done.isReplayed());
     return members;
   }
 
   private Problem rejected(Add add, AddResult.Rejected rejected) {
     OptionalLong value = rejected.valueIfKnown();
+    int scale = rejected.scale();
+    String delta = Decimal.text(add.at(scale).delta(), scale);
     String detail =
         value.isPresent()
-            ? "%d cannot be added to %d".formatted(add.delta(), value.getAsLong())
-            : "%d cannot be added".formatted(add.delta());
+            ? "%s cannot be added to %s".formatted(delta, Decimal.text(value.getAsLong(), scale))
+            : "%s cannot be added".formatted(delta);
     Problem problem =
         switch (rejected.why()) {
           case FLOOR, CEILING -> {
             boolean floor = rejected.why() == Rejection.FLOOR;
-            Bounds bounds = add.bounds().isNone() ? counters.bounds() : add.bounds();
-            long bound = floor ? bounds.floor() : bounds.ceiling();
+            Bounds bounds = add.bounds().isNone() ? counters.bounds() : add.at(scale).bounds();
+            String bound = Decimal.text(floor ? bounds.floor() : bounds.ceiling(), scale);
             String boundDetail =
                 bounds.isNone()
                     ? detail
-                    : "%s: the %s is %d".formatted(detail, floor ? "floor" : "ceiling", bound);
+                    : "%s: the %s is %s".formatted(detail, floor ? "floor" : "ceiling", bound);
             Problem reached =
                 new Problem(409, "bound-reached", "Bound reached", boundDetail)
                     .with("bound", floor ? "floor" : "ceiling");
-            yield bounds.isNone() ? reached : reached.with("limit", Long.toString(bound));
+            yield bounds.isNone() ? reached : reached.with("limit", bound);
           }
           case HELD_ELSEWHERE ->
               new Problem(
@@ -204,38 +227,75 @@ record CounterRoutes(
                   "the request was not applied and never will be");
         };
     Problem named = problem.with("name", add.counter());
-    return value.isPresent() ? named.with("value", Long.toString(value.getAsLong())) : named;
+    return value.isPresent() ? named.with("value", Decimal.text(value.getAsLong(), scale)) : named;
   }
 
   /** PUT /v1/counters/{name} */
   HttpReply set(Exchange exchange) {
     exchange.requireNoIdempotencyKey("use ifValue, or an add");
-    JsonBody body = exchange.json(Set.of("value", "ifValue"));
+    JsonBody body = exchange.json(Set.of("value", "ifValue", "scale"));
     String name = exchange.variable();
-    OptionalLong ifValue =
-        body.optionalNumber("ifValue").map(OptionalLong::of).orElseGet(OptionalLong::empty);
-    return switch (counters.set(name, body.number("value"), ifValue)) {
+    Optional<Decimal> ifValue = body.optionalDecimal("ifValue");
+    Optional<Long> scale = body.optionalNumber("scale");
+    if (scale.isEmpty() || ifValue.isPresent()) {
+      var unusedValue = body.decimal("value"); // which must not be missing
+    }
+    SetResult result =
+        exchange.isInUnits() && scale.isEmpty()
+            ? counters.set(name, body.number("value"), units(body.optionalNumber("ifValue")))
+            : counters.set(
+                new SetRequest(
+                    name,
+                    body.optionalDecimal("value"),
+                    ifValue,
+                    scale
+                        .map(number -> OptionalInt.of(Decimal.checkScale(number)))
+                        .orElseGet(OptionalInt::empty)));
+    return switch (result) {
       case SetResult.Done done -> {
         Map<String, Object> members = new LinkedHashMap<>();
         members.put("name", name);
-        members.put("value", Long.toString(done.value()));
+        members.put("value", Decimal.text(done.value(), done.scale()));
+        if (scale.isPresent()) {
+          members.put("scale", done.scale());
+        }
         yield HttpReply.json(200, members);
       }
-      case SetResult.Mismatch mismatch -> throw mismatch(name, ifValue, mismatch.value());
+      case SetResult.Mismatch mismatch -> throw mismatch(name, ifValue, mismatch);
+      case SetResult.OtherScale other ->
+          throw new Problem(
+                  409,
+                  "scale-fixed",
+                  "Scale is fixed",
+                  "counter %s has the scale %d, and a value or request ids; use another name, or delete it and wait until its request ids are forgotten"
+                      .formatted(name, other.scale()))
+              .with("name", name)
+              .with("scale", other.scale());
     };
   }
 
-  private static Problem mismatch(String name, OptionalLong expected, OptionalLong value) {
-    String found = value.isPresent() ? "is " + value.getAsLong() : "does not exist";
+  private static OptionalLong units(Optional<Long> number) {
+    return number.map(OptionalLong::of).orElseGet(OptionalLong::empty);
+  }
+
+  private static Problem mismatch(
+      String name, Optional<Decimal> expected, SetResult.Mismatch mismatch) {
+    Optional<String> value =
+        mismatch.value().isPresent()
+            ? Optional.of(Decimal.text(mismatch.value().getAsLong(), mismatch.scale()))
+            : Optional.empty();
     Problem problem =
         new Problem(
                 409,
                 "value-mismatch",
                 "Value mismatch",
-                "counter %s %s, and ifValue is %d; nothing changed"
-                    .formatted(name, found, expected.orElse(0)))
+                "counter %s %s, and ifValue is %s; nothing changed"
+                    .formatted(
+                        name,
+                        value.map(text -> "is " + text).orElse("does not exist"),
+                        expected.map(Decimal::toString).orElse("0")))
             .with("name", name);
-    return value.isPresent() ? problem.with("value", Long.toString(value.getAsLong())) : problem;
+    return value.isPresent() ? problem.with("value", value.get()) : problem;
   }
 
   /** DELETE /v1/counters/{name} */
@@ -284,24 +344,25 @@ record CounterRoutes(
   static Map<String, Object> members(String name, Reading reading) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", name);
-    members.put("value", Long.toString(reading.value()));
-    members.put("low", Long.toString(reading.low()));
-    members.put("high", Long.toString(reading.high()));
+    members.put("value", reading.text(reading.value()));
+    members.put("low", reading.text(reading.low()));
+    members.put("high", reading.text(reading.high()));
     if (!reading.uncertainties().isEmpty()) {
       members.put(
-          "uncertainty", reading.uncertainties().stream().map(CounterRoutes::uncertainty).toList());
+          "uncertainty",
+          reading.uncertainties().stream().map(each -> uncertainty(reading, each)).toList());
     }
     return members;
   }
 
-  private static Map<String, Object> uncertainty(Uncertainty uncertainty) {
+  private static Map<String, Object> uncertainty(Reading reading, Uncertainty uncertainty) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("cause", uncertainty.cause().word());
     if (!uncertainty.where().isEmpty()) {
       members.put("where", uncertainty.where());
     }
     if (uncertainty.amount() != Long.MAX_VALUE) {
-      members.put("amount", Long.toString(uncertainty.amount()));
+      members.put("amount", reading.text(uncertainty.amount()));
     }
     return members;
   }
@@ -360,8 +421,9 @@ record CounterRoutes(
     switch (outcome) {
       case RequestOutcome.Applied applied -> {
         members.put("outcome", "applied");
-        members.put("added", Long.toString(applied.added()));
-        applied.valueIfKnown().ifPresent(value -> members.put("value", Long.toString(value)));
+        int scale = applied.scale();
+        members.put("added", Decimal.text(applied.added(), scale));
+        applied.valueIfKnown().ifPresent(value -> members.put("value", Decimal.text(value, scale)));
       }
       case RequestOutcome.NotSeen notSeen -> members.put("outcome", "not-seen");
       case RequestOutcome.Canceled canceled -> members.put("outcome", "canceled");

@@ -30,9 +30,9 @@ record DisplayRoutes(DisplayCounters display) {
         display.read(name).orElseThrow(() -> Problem.notFound("never viewed: " + name));
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", name);
-    members.put("value", Long.toString(reading.value()));
-    members.put("low", Long.toString(reading.low()));
-    members.put("high", Long.toString(reading.high()));
+    members.put("value", reading.text(reading.value()));
+    members.put("low", reading.text(reading.low()));
+    members.put("high", reading.text(reading.high()));
     members.put("asOf", reading.asOf().toString());
     return HttpReply.json(200, members);
   }

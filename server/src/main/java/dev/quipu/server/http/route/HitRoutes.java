@@ -1,7 +1,6 @@
 package dev.quipu.server.http.route;
 
 import dev.quipu.display.DisplayCounters;
-import dev.quipu.display.DisplayReading;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
@@ -29,9 +28,9 @@ record HitRoutes(DisplayCounters display) {
         exchange.method().equals(HttpMethod.HEAD)
             ? OptionalLong.empty()
             : display.view(name, Optional.empty());
-    long hits = counted.isPresent() ? counted.getAsLong() : hits(name);
+    String hits = counted.isPresent() ? Long.toString(counted.getAsLong()) : hits(name);
     // An image proxy that cached the badge would hide the next hits from the server.
-    return HttpReply.text(200, "image/svg+xml; charset=utf-8", svg(label, Long.toString(hits)))
+    return HttpReply.text(200, "image/svg+xml; charset=utf-8", svg(label, hits))
         .with("Cache-Control", "no-cache, no-store, max-age=0, must-revalidate")
         .with("Pragma", "no-cache")
         .with("Expires", "Thu, 01 Jan 1970 00:00:00 GMT");
@@ -43,13 +42,13 @@ record HitRoutes(DisplayCounters display) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("schemaVersion", 1);
     members.put("label", label(exchange));
-    members.put("message", Long.toString(hits(PREFIX + exchange.variable())));
+    members.put("message", hits(PREFIX + exchange.variable()));
     members.put("color", "blue");
     return HttpReply.json(200, members);
   }
 
-  private long hits(String name) {
-    return display.read(name).map(DisplayReading::value).orElse(0L);
+  private String hits(String name) {
+    return display.read(name).map(each -> each.text(each.value())).orElse("0");
   }
 
   private static String label(Exchange exchange) {

@@ -3,12 +3,15 @@ package dev.quipu.server.resp.command;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.Decimal;
+import dev.quipu.Reading;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.protocol.ConnectionMemory;
 import dev.quipu.server.protocol.StoredText;
+import dev.quipu.server.resp.key.Amounts;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Family;
@@ -20,6 +23,7 @@ import dev.quipu.server.resp.wire.Reply;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Commands on single counters. */
@@ -31,7 +35,7 @@ public final class CounterCommands {
   private static final RespCommand INCRBY =
       RespCommand.of("incrby", "key increment")
           .summary("Increments the integer value of a key by a number.")
-          .writes((counters, words) -> add(counters, words.key(1), words.number(2)));
+          .writes((counters, words) -> addWhole(counters, words.key(1), words.number(2)));
   private static final String ADD_WORDS = "key delta ID id [FLOOR n] [CEILING n]";
   private static final String ADD_SYNTAX = Arguments.SYNTAX + "; use QUIPU.ADD " + ADD_WORDS;
   private static final RespCommand QUIPU_ADD =
@@ -49,17 +53,24 @@ public final class CounterCommands {
     return List.of(
         RespCommand.of("incr", "key")
             .summary("Increments the integer value of a key by 1.")
-            .writes((counters, words) -> add(counters, words.key(1), 1)),
+            .writes((counters, words) -> addWhole(counters, words.key(1), 1)),
         RespCommand.of("decr", "key")
             .summary("Decrements the integer value of a key by 1.")
-            .writes((counters, words) -> add(counters, words.key(1), -1)),
+            .writes((counters, words) -> addWhole(counters, words.key(1), -1)),
         INCRBY,
         RespCommand.of("decrby", "key decrement")
             .summary("Decrements the integer value of a key by a number.")
             .writes(CounterCommands::decrementBy),
+        RespCommand.of("incrbyfloat", "key increment")
+            .summary("Increments the decimal value of a key; only if it has a scale.")
+            .writes((counters, words) -> {
+              String key = words.key(1);
+              int scale = counters.scale(key);
+              return add(counters, key, Amounts.fraction(words, 2, scale, "INCRBY"), scale);
+            }),
         RespCommand.of(
                 "increx",
-                "key [BYINT n] [LBOUND n] [UBOUND n] [SATURATE]"
+                "key [BYINT n | BYFLOAT n] [LBOUND n] [UBOUND n] [SATURATE]"
                     + " [EX s | PX ms | EXAT s | PXAT ms | PERSIST] [ENX]")
             .summary("Increments within bounds. Returns the value and the delta applied.")
             .writes(IncrementWithin::run),
@@ -77,7 +88,7 @@ public final class CounterCommands {
             .summary("Sets the integer value of a key, only if the key doesn't exist.")
             .writes((counters, words) -> {
               String key = words.key(1);
-              long number = SetCommand.number(words, 2);
+              long number = SetCommand.number(counters, key, words, 2);
               boolean isNew = Kind.of(counters, key) == Kind.NONE;
               if (isNew) {
                 counters.set(key, number);
@@ -98,7 +109,7 @@ public final class CounterCommands {
             .writes((counters, words) -> {
               String key = words.key(1);
               Reply was = value(counters, key);
-              SetCommand.replace(counters, key, SetCommand.number(words, 2), 0);
+              SetCommand.replace(counters, key, SetCommand.number(counters, key, words, 2), 0);
               return was;
             }),
         RespCommand.of("getdel", "key")
@@ -139,9 +150,9 @@ public final class CounterCommands {
 
   /** Returns the reply of GET. */
   static Reply value(CounterAccess counters, String key) {
-    OptionalLong value = counters.get(key);
-    if (value.isPresent()) {
-      return Reply.bulk(Long.toString(value.getAsLong()));
+    Optional<Reading> reading = counters.reading(key);
+    if (reading.isPresent()) {
+      return Reply.bulk(reading.get().text(reading.get().value()));
     }
     byte[] text = counters.text(key);
     if (text != null && !StoredText.isSketch(text)) {
@@ -164,22 +175,28 @@ public final class CounterCommands {
     return new CounterCall(id.length == 0 ? INCRBY : QUIPU_ADD, new Arguments(words, memory, 2));
   }
 
-  private static Reply add(CounterAccess counters, String key, long delta) {
+  private static Reply addWhole(CounterAccess counters, String key, long number) {
+    int scale = counters.scale(key);
+    return add(counters, key, Amounts.whole(number, scale, WOULD_OVERFLOW), scale);
+  }
+
+  /** Adds units of a counter with this scale. */
+  private static Reply add(CounterAccess counters, String key, long delta, int scale) {
     OptionalLong value = counters.get(key);
     if (value.isEmpty()) {
       Kind.requireNumber(counters, key);
     }
     if (key.equals(Family.EMPTY_KEY)) {
-      return new Reply.Number(Family.add(counters, key, delta, WOULD_OVERFLOW));
+      return Amounts.reply(Family.add(counters, key, delta, WOULD_OVERFLOW), scale);
     }
     if (delta == 0) {
       if (value.isEmpty()) {
         counters.set(key, 0); // creates the key, as in Redis
       }
-      return new Reply.Number(value.orElse(0));
+      return Amounts.reply(value.orElse(0), scale);
     }
     return switch (counters.add(new Add(key, delta, null))) {
-      case AddResult.Applied applied -> new Reply.Number(applied.valueIfKnown().orElseThrow());
+      case AddResult.Applied applied -> Amounts.reply(applied.value(), scale);
       case AddResult.Rejected rejected -> throw new Rejected(WOULD_OVERFLOW);
       case AddResult.Replayed again -> throw new IllegalStateException("without an id");
       case AddResult.Conflict conflict -> throw new IllegalStateException("without an id");
@@ -191,7 +208,7 @@ public final class CounterCommands {
     if (less == Long.MIN_VALUE) {
       throw new Rejected("ERR decrement would overflow");
     }
-    return add(counters, words.key(1), -less);
+    return addWhole(counters, words.key(1), -less);
   }
 
   private static Reply many(CounterAccess counters, Arguments words) {
@@ -212,11 +229,12 @@ public final class CounterCommands {
     List<String> keys = new ArrayList<>();
     for (int i = 1; i < words.size(); i += 2) { // validated before anything is changed
       keys.add(words.key(i));
-      SetCommand.number(words, i + 1);
+      var unusedNumber = SetCommand.number(counters, words.key(i), words, i + 1);
     }
     counters.requireRoom(keys);
     for (int i = 1; i < words.size(); i += 2) {
-      SetCommand.replace(counters, words.key(i), SetCommand.number(words, i + 1), 0);
+      String key = words.key(i);
+      SetCommand.replace(counters, key, SetCommand.number(counters, key, words, i + 1), 0);
     }
     return Replies.OK;
   }
@@ -267,29 +285,30 @@ public final class CounterCommands {
     if (!words.word(3).equals("ID") || words.size() % 2 == 0) {
       throw new Rejected(ADD_SYNTAX);
     }
+    String key = words.sharedKey(1);
+    int scale = counters.scale(key);
     long floor = Long.MIN_VALUE;
     long ceiling = Long.MAX_VALUE;
     for (int i = 5; i < words.size(); i += 2) {
       switch (words.word(i)) {
-        case "FLOOR" -> floor = words.number(i + 1);
-        case "CEILING" -> ceiling = words.number(i + 1);
+        case "FLOOR" -> floor = Amounts.units(words, i + 1, scale);
+        case "CEILING" -> ceiling = Amounts.units(words, i + 1, scale);
         default -> throw new Rejected(ADD_SYNTAX);
       }
     }
-    long delta = words.number(2);
-    String key = words.sharedKey(1);
+    long delta = Amounts.units(words, 2, scale);
     Add add = new Add(key, delta, new Bounds(floor, ceiling), id(words, 4));
     if (!Kind.mayBeNumber(counters, key)
         && !counters.isRepeat(add)) { // the add looks up the id anyway
       Kind.requireNumber(counters, key);
     }
     return switch (counters.add(add)) {
-      case AddResult.Applied applied -> added(applied.valueIfKnown(), applied.added(), false);
-      case AddResult.Replayed again -> added(again.valueIfKnown(), again.added(), true);
+      case AddResult.Applied applied -> added(applied);
+      case AddResult.Replayed again -> added(again);
       case AddResult.Conflict conflict ->
           throw new Rejected(
-              "CONFLICT this id was first used with delta %d; delta or bounds differ"
-                  .formatted(conflict.added()));
+              "CONFLICT this id was first used with delta %s; delta or bounds differ"
+                  .formatted(Decimal.text(conflict.added(), conflict.scale())));
       case AddResult.Rejected rejected -> throw new Rejected(rejection(rejected));
     };
   }
@@ -305,13 +324,17 @@ public final class CounterCommands {
         };
     return rejected.why() == Rejection.CANCELED || rejected.valueIfKnown().isEmpty()
         ? what
-        : what + "; the value is " + rejected.valueIfKnown().getAsLong();
+        : what
+            + "; the value is "
+            + Decimal.text(rejected.valueIfKnown().getAsLong(), rejected.scale());
   }
 
-  private static Reply added(OptionalLong value, long added, boolean replayed) {
+  private static Reply added(AddResult.Success done) {
     return new Reply.Several(
         List.of(
-            new Reply.Number(value.orElseThrow()), new Reply.Number(added), Reply.of(replayed)));
+            Amounts.reply(done.value(), done.scale()),
+            Amounts.reply(done.added(), done.scale()),
+            Reply.of(done.isReplayed())));
   }
 
   private static Reply outcome(RequestOutcome outcome) {
@@ -320,8 +343,8 @@ public final class CounterCommands {
           new Reply.Several(
               List.of(
                   Reply.bulk("applied"),
-                  new Reply.Number(applied.added()),
-                  new Reply.Number(applied.valueIfKnown().orElseThrow())));
+                  Amounts.reply(applied.added(), applied.scale()),
+                  Amounts.reply(applied.valueIfKnown().orElseThrow(), applied.scale())));
       case RequestOutcome.NotSeen unseen -> new Reply.Several(List.of(Reply.bulk("not-seen")));
       case RequestOutcome.Canceled canceled -> new Reply.Several(List.of(Reply.bulk("canceled")));
     };

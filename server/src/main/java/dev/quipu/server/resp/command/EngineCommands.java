@@ -4,6 +4,7 @@ import dev.quipu.Guarantee;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Engine;
 import dev.quipu.server.protocol.Flush;
+import dev.quipu.server.resp.key.Amounts;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Family;
@@ -25,18 +26,8 @@ final class EngineCommands {
             .summary(
                 "Shows how a key is stored, with its guarantees and the outcome of a lost reply.")
             .onEngine((session, words) -> counters -> explain(session, counters, words)),
-        rejected("incrbyfloat", "key increment", "INCRBY"),
-        rejected("hincrbyfloat", "key field increment", "HINCRBY"),
         flush("flushall"),
         flush("flushdb"));
-  }
-
-  private static RespCommand rejected(String name, String usage, String instead) {
-    return RespCommand.of(name, usage)
-        .summary("Not supported: counters are integers.")
-        .writes((counters, words) -> {
-          throw new Rejected("ERR counters are integers; use " + instead);
-        });
   }
 
   private static RespCommand flush(String name) {
@@ -54,7 +45,14 @@ final class EngineCommands {
     List<Reply> facts = new ArrayList<>();
     add(facts, "key", Reply.bulk(Family.shown(key)));
     add(facts, "kind", Reply.bulk(kind.meaning()));
-    counters.get(key).ifPresent(value -> add(facts, "value", new Reply.Number(value)));
+    counters
+        .reading(key)
+        .ifPresent(reading -> {
+          add(facts, "value", Amounts.reply(reading.value(), reading.scale()));
+          if (reading.scale() != 0) {
+            add(facts, "scale", new Reply.Number(reading.scale()));
+          }
+        });
     long at = Kind.expiresAt(counters, key);
     add(facts, "expires-at-ms", at == 0 ? Replies.NULL : new Reply.Number(at));
     add(facts, "durability", Reply.bulk(session.shared.engine().durability().toString()));

@@ -1,6 +1,8 @@
 package dev.quipu.server.resp.command;
 
+import dev.quipu.Reading;
 import dev.quipu.engine.CounterAccess;
+import dev.quipu.server.resp.key.Amounts;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Family;
@@ -10,11 +12,12 @@ import dev.quipu.server.resp.wire.Replies;
 import dev.quipu.server.resp.wire.Reply;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.function.Function;
 
 /** Commands on hashes, whose fields are counters. */
 final class HashCommands {
+  private static final String WOULD_OVERFLOW = "ERR increment or decrement would overflow";
+
   private HashCommands() {}
 
   static List<RespCommand> all() {
@@ -22,6 +25,15 @@ final class HashCommands {
         RespCommand.of("hincrby", "key field increment")
             .summary("Increments the integer value of a hash field by a number.")
             .writes(HashCommands::add),
+        RespCommand.of("hincrbyfloat", "key field increment")
+            .summary("Increments the decimal value of a hash field; only if it has a scale.")
+            .writes((counters, words) -> {
+              Family family = family(counters, words);
+              String member = family.member(words.field(2));
+              int scale = counters.scale(member);
+              long delta = Amounts.fraction(words, 3, scale, "HINCRBY");
+              return Amounts.reply(family.add(member, delta, WOULD_OVERFLOW), scale);
+            }),
         RespCommand.of("hset", "key field number [field number ...]")
             .summary("Sets the integer values of hash fields.")
             .writes(HashCommands::set),
@@ -30,7 +42,7 @@ final class HashCommands {
             .writes((counters, words) -> {
               Family family = family(counters, words);
               String member = family.member(words.field(2));
-              long number = SetCommand.number(words, 3);
+              long number = SetCommand.number(counters, member, words, 3);
               boolean isNew = counters.get(member).isEmpty();
               if (isNew) {
                 family.set(member, number);
@@ -78,12 +90,13 @@ final class HashCommands {
   }
 
   private static String text(CounterAccess counters, String member) {
-    return Long.toString(counters.get(member).orElseThrow());
+    Reading reading = counters.reading(member).orElseThrow();
+    return reading.text(reading.value());
   }
 
   private static Reply value(CounterAccess counters, Family family, String field) {
-    OptionalLong value = counters.get(family.member(field));
-    return value.isEmpty() ? Replies.NULL : Reply.bulk(Long.toString(value.getAsLong()));
+    String member = family.member(field);
+    return counters.get(member).isEmpty() ? Replies.NULL : Reply.bulk(text(counters, member));
   }
 
   private static Reply each(Arguments words, Family family, Function<String, Reply> item) {
@@ -103,11 +116,12 @@ final class HashCommands {
   }
 
   private static Reply add(CounterAccess counters, Arguments words) {
-    long delta = words.number(3);
+    long number = words.number(3);
     Family family = family(counters, words);
-    return new Reply.Number(
-        family.add(
-            family.member(words.field(2)), delta, "ERR increment or decrement would overflow"));
+    String member = family.member(words.field(2));
+    int scale = counters.scale(member);
+    long delta = Amounts.whole(number, scale, WOULD_OVERFLOW);
+    return Amounts.reply(family.add(member, delta, WOULD_OVERFLOW), scale);
   }
 
   private static Reply set(CounterAccess counters, Arguments words) {
@@ -117,15 +131,16 @@ final class HashCommands {
     Family family = family(counters, words);
     List<String> members = new ArrayList<>();
     for (int i = 2; i < words.size(); i += 2) { // validated before anything is changed
-      members.add(family.member(words.field(i)));
-      SetCommand.number(words, i + 1);
+      String member = family.member(words.field(i));
+      members.add(member);
+      var unusedNumber = SetCommand.number(counters, member, words, i + 1);
     }
     counters.requireRoom(members);
     long added = 0;
     for (int i = 2; i < words.size(); i += 2) {
       String member = family.member(words.field(i));
       added += counters.get(member).isEmpty() ? 1 : 0;
-      family.set(member, SetCommand.number(words, i + 1));
+      family.set(member, SetCommand.number(counters, member, words, i + 1));
     }
     return new Reply.Number(added);
   }

@@ -1,6 +1,7 @@
 package dev.quipu.server.resp.command;
 
 import dev.quipu.engine.CounterAccess;
+import dev.quipu.server.resp.key.Amounts;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Expiry;
@@ -27,7 +28,7 @@ final class SetCommand {
     if (options.ifAbsent && options.ifPresent) {
       throw new Rejected(Arguments.SYNTAX);
     }
-    return options.set(counters, words.key(1), number(words, 2));
+    return options.set(counters, words.key(1), number(counters, words.key(1), words, 2));
   }
 
   /** Parses an option; returns the number of its arguments. */
@@ -75,13 +76,16 @@ final class SetCommand {
   static Reply expiring(CounterAccess counters, Arguments words, String unit, String command) {
     long at = Expiry.at(counters.nowMillis(), unit, words.number(2), command);
     String key = words.key(1);
-    replace(counters, key, number(words, 3), at);
+    replace(counters, key, number(counters, key, words, 3), at);
     return Replies.OK;
   }
 
-  /** Parses the value of a counter. */
-  static long number(Arguments words, int index) {
-    return words.number(
-        index, "ERR value is not an integer or out of range: only integers can be stored");
+  /** Parses the value of a counter, in its units. */
+  static long number(CounterAccess counters, String key, Arguments words, int index) {
+    return Amounts.units(
+        words,
+        index,
+        counters.scale(key),
+        "ERR value is not an integer or out of range: only integers can be stored");
   }
 }

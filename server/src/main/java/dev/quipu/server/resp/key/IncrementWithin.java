@@ -7,7 +7,10 @@ import java.util.List;
 
 /** INCREX: an increment within bounds, optionally saturating, with an optional expiry. */
 public final class IncrementWithin {
-  private long by = 1;
+  private static final String OVERFLOW = "ERR increment or decrement would overflow";
+
+  private final int scale;
+  private long by;
   private boolean isBySet;
   private long floor = Long.MIN_VALUE;
   private long ceiling = Long.MAX_VALUE;
@@ -16,10 +19,13 @@ public final class IncrementWithin {
   private boolean onlyIfNone;
   private long expiresAt;
 
-  private IncrementWithin() {}
+  private IncrementWithin(int scale) {
+    this.scale = scale;
+    this.by = Amounts.whole(1, scale, OVERFLOW);
+  }
 
   public static Reply run(CounterAccess counters, Arguments words) {
-    IncrementWithin options = new IncrementWithin();
+    IncrementWithin options = new IncrementWithin(counters.scale(words.key(1)));
     for (int i = 2; i < words.size(); i++) {
       i += options.take(counters, words, i);
     }
@@ -40,20 +46,22 @@ public final class IncrementWithin {
       return 1;
     }
     switch (word) {
-      case "BYINT" -> {
+      case "BYINT", "BYFLOAT" -> {
         if (!hasNext || isBySet) {
           throw new Rejected(Arguments.SYNTAX);
         }
-        by = words.number(at + 1);
+        by =
+            word.equals("BYINT")
+                ? Amounts.whole(words.number(at + 1), scale, OVERFLOW)
+                : Amounts.fraction(words, at + 1, scale, "BYINT");
         isBySet = true;
         return 1;
       }
-      case "BYFLOAT" -> throw new Rejected("ERR counters are integers; use BYINT");
       case "LBOUND", "UBOUND" -> {
         if (!hasNext) {
           throw new Rejected(Arguments.SYNTAX);
         }
-        long bound = words.number(at + 1);
+        long bound = Amounts.units(words, at + 1, scale);
         floor = word.equals("LBOUND") ? bound : floor;
         ceiling = word.equals("UBOUND") ? bound : ceiling;
         return 1;
@@ -93,7 +101,7 @@ public final class IncrementWithin {
     return of(target, target - before);
   }
 
-  private static Reply of(long value, long applied) {
-    return new Reply.Several(List.of(new Reply.Number(value), new Reply.Number(applied)));
+  private Reply of(long value, long applied) {
+    return new Reply.Several(List.of(Amounts.reply(value, scale), Amounts.reply(applied, scale)));
   }
 }

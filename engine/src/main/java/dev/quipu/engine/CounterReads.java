@@ -1,0 +1,173 @@
+package dev.quipu.engine;
+
+import dev.quipu.Reading;
+import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.State;
+import dev.quipu.engine.state.Watches;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** The part of {@link CounterAccess} that changes nothing. */
+class CounterReads {
+  /** Expiry checks that cost as much time as one name lookup. */
+  private static final int EXPIRIES_PER_LOOK = 16;
+
+  final State state;
+  private long visited;
+
+  CounterReads(State state) {
+    this.state = state;
+  }
+
+  /** Returns the {@link Engine#position} that includes the changes of this operation. */
+  public long position() {
+    return state.frame;
+  }
+
+  /** Returns the number of names visited by listings: work that delays other calls. */
+  public long visited() {
+    return visited;
+  }
+
+  /** Charges other work of an operation as visits of names. */
+  public void visit(long looks) {
+    visited += looks;
+  }
+
+  /** Returns the wall-clock time, in milliseconds since 1970, that decides about expiry. */
+  public long nowMillis() {
+    return state.wallMillis;
+  }
+
+  final boolean isAlive(int ordinal) {
+    return ordinal >= 0 && state.counters.isAlive(ordinal, state.wallMillis);
+  }
+
+  /**
+   * Returns the value; empty if the counter was never written, was removed, has expired, or holds a
+   * text.
+   */
+  public OptionalLong get(String counter) {
+    int ordinal = state.counters.find(counter);
+    return isNumber(ordinal)
+        ? OptionalLong.of(state.counters.value(ordinal))
+        : OptionalLong.empty();
+  }
+
+  final boolean isNumber(int ordinal) {
+    return isAlive(ordinal) && state.counters.text(ordinal) == null;
+  }
+
+  /** Returns whether the name holds a counter or a text. */
+  public boolean exists(String counter) {
+    return isAlive(state.counters.find(counter));
+  }
+
+  /** Returns the text that the name holds, must not be modified; null if there is none. */
+  public byte @Nullable [] text(String counter) {
+    int ordinal = state.counters.find(counter);
+    return isAlive(ordinal) ? state.counters.text(ordinal) : null;
+  }
+
+  /** Returns the value with its scale; empty where {@link #get} is. */
+  public Optional<Reading> reading(String counter) {
+    int ordinal = state.counters.find(counter);
+    return isNumber(ordinal)
+        ? Optional.of(Reading.exact(state.counters.value(ordinal), state.counters.scale(ordinal)))
+        : Optional.empty();
+  }
+
+  /**
+   * Returns the number of digits after the point of a counter: of a missing one, that which it
+   * would get by its name, unless a remembered request id keeps the previous one.
+   */
+  public int scale(String counter) {
+    return scale(state.counters.find(counter), counter);
+  }
+
+  final int scale(int ordinal, String counter) {
+    return isScaleFixed(ordinal) ? state.counters.scale(ordinal) : scaleByName(counter);
+  }
+
+  /** Returns the scale of a new counter; that of a member is that of its family. */
+  final int scaleByName(String counter) {
+    if (state.scaleRules.isEmpty()) {
+      return 0;
+    }
+    int end = Watches.familyEnd(counter);
+    if (end >= 0 && counter.charAt(end) == Watches.RANKED_MEMBER) {
+      return 0; // scores are integers
+    }
+    return state.scaleRules.of(end < 0 ? counter : counter.substring(0, end));
+  }
+
+  final boolean isScaleFixed(String counter) {
+    return isScaleFixed(state.counters.find(counter));
+  }
+
+  /** Returns whether the counter has a value, or request ids, whose meaning must not change. */
+  final boolean isScaleFixed(int ordinal) {
+    return isAlive(ordinal)
+        || (ordinal >= 0 && state.ids.isLive(state.counters.epochOfIds(ordinal)));
+  }
+
+  /**
+   * Returns a number that differs after every change and every restart; 0 for a missing counter.
+   */
+  public long version(String counter) {
+    int ordinal = state.counters.find(counter);
+    return isAlive(ordinal) ? state.counters.version(ordinal) : 0;
+  }
+
+  /** Returns the expiry, in milliseconds since 1970; 0 for never or for a missing counter. */
+  public long expiresAt(String counter) {
+    int ordinal = state.counters.find(counter);
+    return isAlive(ordinal) ? state.counters.expiresAt(ordinal) : 0;
+  }
+
+  /** Returns the number of counters, including texts and members of families. */
+  public int size() {
+    CounterTable counters = state.counters;
+    if (!counters.hasExpired(state.wallMillis)) {
+      return counters.writtenSize();
+    }
+    visit(counters.size() / EXPIRIES_PER_LOOK);
+    return counters.writtenSize() - counters.expiredSize(state.wallMillis);
+  }
+
+  /**
+   * Returns names of existing counters, in order.
+   *
+   * @param prefix only names with this prefix; empty for all
+   * @param after only names after this one; the prefix itself to start
+   * @param limit maximum number of names
+   */
+  public List<String> names(String prefix, String after, int limit) {
+    List<String> names = new ArrayList<>();
+    for (Map.Entry<String, Integer> each : state.counters.from(after, false).entrySet()) {
+      visited++;
+      if (names.size() == limit || !each.getKey().startsWith(prefix)) {
+        break;
+      }
+      if (isAlive(each.getValue())) {
+        names.add(each.getKey());
+      }
+    }
+    return names;
+  }
+
+  /** Returns the exclusive upper bound of all places; a counter keeps its place while it exists. */
+  public int places() {
+    return state.counters.size();
+  }
+
+  /** Returns the name of the counter at a place; empty if there is none at present. */
+  public Optional<String> nameAt(int place) {
+    visited++;
+    return isAlive(place) ? Optional.ofNullable(state.counters.name(place)) : Optional.empty();
+  }
+}
