@@ -1,8 +1,6 @@
 package dev.quipu;
 
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Adds to several counters under one request id: all of them are applied, or none. Use {@link
@@ -48,16 +46,18 @@ public interface Transactions {
       throw new IllegalArgumentException(
           "adds has %d entries; it must have 1 to %d".formatted(adds.size(), COUNTERS_MAX));
     }
-    Set<String> seen = new HashSet<>();
-    for (Add add : adds) {
+    for (int i = 0; i < adds.size(); i++) {
+      Add add = adds.get(i);
       if (add.id() != null) {
         throw new IllegalArgumentException(
             "the add to %s has an id of its own; the id belongs to all adds"
                 .formatted(add.counter()));
       }
-      if (!seen.add(add.counter())) {
-        throw new IllegalArgumentException(
-            "two adds are to the counter %s; combine them into one".formatted(add.counter()));
+      for (int other = 0; other < i; other++) { // they are few
+        if (adds.get(other).counter().equals(add.counter())) {
+          throw new IllegalArgumentException(
+              "two adds are to the counter %s; combine them into one".formatted(add.counter()));
+        }
       }
     }
     return adds;

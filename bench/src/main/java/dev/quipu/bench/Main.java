@@ -5,6 +5,7 @@ import dev.quipu.bench.library.IngestOverhead;
 import dev.quipu.bench.library.SequenceCosts;
 import dev.quipu.bench.library.SequenceNumbers;
 import dev.quipu.bench.library.StoreOverhead;
+import dev.quipu.bench.library.TransactionCosts;
 import dev.quipu.bench.ports.BuildComparison;
 import dev.quipu.bench.ports.Ports;
 import dev.quipu.bench.ports.Sizes;
@@ -34,9 +35,10 @@ public final class Main {
 
   /**
    * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code ingest}, {@code
-   * sequences}, {@code sequence-costs}, {@code ports}, {@code sizes} or {@code compare}, and the
-   * output file; then for the engine, values of inFlight (default: all); for the ports, rounds and
-   * seconds per turn; to compare, the jar of another build, rounds and seconds per turn.
+   * sequences}, {@code sequence-costs}, {@code transactions}, {@code ports}, {@code sizes} or
+   * {@code compare}, and the output file; then for the engine, values of inFlight (default: all);
+   * for the ports, rounds and seconds per turn; to compare, the jar of another build, rounds and
+   * seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -46,13 +48,14 @@ public final class Main {
           case "ingest" -> ingestHead() + IngestOverhead.measure();
           case "sequences" -> sequencesHead() + SequenceNumbers.measure();
           case "sequence-costs" -> sequenceCostsHead() + SequenceCosts.measure();
+          case "transactions" -> transactionsHead() + TransactionCosts.measure();
           case "ports" -> Ports.measure(rest(arguments), machine());
           case "sizes" -> Sizes.measure(rest(arguments), machine());
           case "compare" -> BuildComparison.measure(rest(arguments), machine());
           default ->
               throw new IllegalArgumentException(
-                  "expected engine, stores, ingest, sequences, sequence-costs, ports, sizes or"
-                      + " compare, found "
+                  "expected engine, stores, ingest, sequences, sequence-costs, transactions,"
+                      + " ports, sizes or compare, found "
                       + arguments[0]);
         };
     System.out.println(table);
@@ -174,6 +177,22 @@ public final class Main {
 
     | clients | engine | PostgreSQL | counter row | engine : row | PostgreSQL : row |
     |---|---|---|---|---|---|
+    """
+        .formatted(machine());
+  }
+
+  private static String transactionsHead() throws IOException {
+    return """
+    # Benchmark of transactions and holds
+
+    Per second in process, in groups that are durable when the call returns, in turns of a second on
+    one engine: medians of 7 turns. An add has a request id and bounds; a transaction adds to two
+    counters, and counts as two; a hold is placed and then settled, in two groups.
+
+    Measured by `./dev bench transactions` on %s.
+
+    | in flight | adds | adds in transactions | ratio | holds settled |
+    |---|---|---|---|---|
     """
         .formatted(machine());
   }

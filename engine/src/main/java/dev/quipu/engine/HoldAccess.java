@@ -97,7 +97,8 @@ public final class HoldAccess {
     if (marker != null) {
       return repeated(marker, request);
     }
-    TransactionResult.Rejected rejected = transactions.firstRejected(request.adds());
+    int[] ordinals = new int[request.adds().size()];
+    TransactionResult.Rejected rejected = transactions.firstRejected(request.adds(), ordinals);
     if (rejected != null) {
       return new HoldResult.Rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown());
     }
@@ -113,8 +114,11 @@ public final class HoldAccess {
           new HoldRecord.Part(add.counter(), add.delta(), bounds.floor(), bounds.ceiling(), false));
     }
     state.requireMemory(HoldTable.memoryBytes(parts.size()));
-    access.requireRoom(request.adds().stream().map(Add::counter).toList());
-    request.adds().forEach(add -> transactions.apply(add.counter(), add.delta()));
+    transactions.requireRoom(request.adds(), ordinals);
+    for (int i = 0; i < ordinals.length; i++) {
+      Add add = request.adds().get(i);
+      var unused = transactions.apply(ordinals[i], add.counter(), add.delta());
+    }
     HoldRecord hold =
         new HoldRecord(
             id.high(),
@@ -257,7 +261,8 @@ public final class HoldAccess {
     for (int i = 0; i < parts.size(); i++) {
       HoldRecord.Part part = parts.get(i);
       if (isEffective(open, i) && kept[i] != part.delta()) {
-        var unused = transactions.apply(part.counter(), kept[i] - part.delta());
+        int ordinal = state.counters.find(part.counter());
+        var unused = transactions.apply(ordinal, part.counter(), kept[i] - part.delta());
       }
       ended.add(
           new TransactionRecord.Part(
@@ -313,14 +318,16 @@ public final class HoldAccess {
           new TransactionRecord.Part(
               part.ordinal(), part.delta(), kept[i], part.floor(), part.ceiling()));
     }
-    TransactionResult.Rejected rejected = transactions.firstRejected(adds);
+    int[] ordinals = new int[adds.size()];
+    TransactionResult.Rejected rejected = transactions.firstRejected(adds, ordinals);
     if (rejected != null) {
       return new HoldResult.Rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown());
     }
-    access.requireRoom(adds.stream().map(Add::counter).toList());
+    transactions.requireRoom(adds, ordinals);
     state.beginChange();
-    for (Add add : adds) {
-      var unused = transactions.apply(add.counter(), add.delta());
+    for (int i = 0; i < ordinals.length; i++) {
+      Add add = adds.get(i);
+      var unused = transactions.apply(ordinals[i], add.counter(), add.delta());
     }
     TransactionRecord settled =
         new TransactionRecord(

@@ -11,6 +11,7 @@ import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.log.TransactionRecord;
 import dev.quipu.engine.log.TransactionRecord.Kind;
+import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.TransactionIds;
 import java.util.ArrayList;
@@ -51,15 +52,17 @@ public final class TransactionAccess {
     if (marker != null) {
       return repeated(marker, adds);
     }
-    TransactionResult.@Nullable Rejected rejected = firstRejected(adds);
+    int[] ordinals = new int[adds.size()];
+    TransactionResult.@Nullable Rejected rejected = firstRejected(adds, ordinals);
     if (rejected != null) {
       return rejected;
     }
-    access.requireRoom(adds.stream().map(Add::counter).toList());
+    requireRoom(adds, ordinals);
     List<Added> added = new ArrayList<>(adds.size());
     List<TransactionRecord.Part> parts = new ArrayList<>(adds.size());
-    for (Add add : adds) {
-      int ordinal = apply(add.counter(), add.delta());
+    for (int i = 0; i < ordinals.length; i++) {
+      Add add = adds.get(i);
+      int ordinal = apply(ordinals[i], add.counter(), add.delta());
       long value = state.counters.value(ordinal);
       added.add(new Added(add.counter(), add.delta(), value));
       parts.add(new TransactionRecord.Part(ordinal, add.delta(), value, 0, 0));
@@ -71,11 +74,18 @@ public final class TransactionAccess {
     return new TransactionResult.Applied(added, false);
   }
 
-  /** Returns the first add that a bound rejects; null if none. Throws if one is to a text. */
-  TransactionResult.@Nullable Rejected firstRejected(List<Add> adds) {
+  /**
+   * Returns the first add that a bound rejects; null if none. Throws if one is to a text.
+   *
+   * @param ordinals receives the ordinals of the counters, so that names are looked up once;
+   *     negative for new ones
+   */
+  TransactionResult.@Nullable Rejected firstRejected(List<Add> adds, int[] ordinals) {
     TransactionResult.@Nullable Rejected first = null;
-    for (Add add : adds) {
+    for (int i = 0; i < ordinals.length; i++) {
+      Add add = adds.get(i);
       int ordinal = state.counters.find(add.counter());
+      ordinals[i] = ordinal;
       access.requireNumber(ordinal, add.counter());
       long value = access.isAlive(ordinal) ? state.counters.value(ordinal) : 0;
       Rejection why = Rejection.of(value, add.delta(), add.bounds());
@@ -86,9 +96,19 @@ public final class TransactionAccess {
     return first;
   }
 
+  /** Ensures that changes are accepted, and that there is memory for the new counters. */
+  void requireRoom(List<Add> adds, int[] ordinals) {
+    group.requireWritable();
+    long bytes = 0;
+    for (int i = 0; i < ordinals.length; i++) {
+      bytes += ordinals[i] < 0 ? CounterTable.memoryBytes(adds.get(i).counter()) : 0;
+    }
+    state.requireMemory(bytes);
+  }
+
   /** Adds to a counter, without overflow as checked before; returns its ordinal. */
-  int apply(String counter, long delta) {
-    int ordinal = access.writable(state.counters.find(counter), counter);
+  int apply(int known, String counter, long delta) {
+    int ordinal = access.writable(known, counter);
     state.counters.set(ordinal, state.counters.value(ordinal) + delta);
     group.plain(state.counters, ordinal);
     return ordinal;
