@@ -89,19 +89,18 @@ final class OpenHolds {
                 held,
                 extremes.floor() == Long.MIN_VALUE
                     ? OptionalLong.empty()
-                    : OptionalLong.of(difference(value, extremes.floor())),
+                    : distance(extremes.floor(), value),
                 extremes.ceiling() == Long.MAX_VALUE
                     ? OptionalLong.empty()
-                    : OptionalLong.of(difference(extremes.ceiling(), value))));
+                    : distance(value, extremes.ceiling())));
       }
       item = now;
     }
   }
 
-  /** Returns the difference, or the nearest 64-bit number. */
-  private static long difference(long a, long b) {
-    long difference = a - b;
-    boolean overflows = ((a ^ b) & (a ^ difference)) < 0;
-    return overflows ? (a < 0 ? Long.MIN_VALUE : Long.MAX_VALUE) : difference;
+  /** Returns how far one number is above another; empty if that exceeds 64 bits. */
+  private static OptionalLong distance(long from, long to) {
+    long distance = to - from;
+    return ((to ^ from) & (to ^ distance)) < 0 ? OptionalLong.empty() : OptionalLong.of(distance);
   }
 }

@@ -204,10 +204,15 @@ public final class StoredHolds implements Holds {
       case Stored.Canceled canceled ->
           new HoldResult.Rejected("", Rejection.CANCELED, OptionalLong.empty());
       case Stored.Held hold when hold.content().equals(content) ->
-          done(latest(hold.id()).orElse(hold), !hold.call().equals(call));
+          repeated(latest(hold.id()).orElse(hold), call);
       case Stored.Held other -> new HoldResult.Conflict();
       case Stored.Committed committed -> new HoldResult.Conflict();
     };
+  }
+
+  /** Returns the result of a repeat: a replay, unless this call placed the hold, which is open. */
+  private static HoldResult repeated(Stored.Held hold, String call) {
+    return done(hold, !hold.isOpen() || !hold.call().equals(call));
   }
 
   // ---- ending and extending

@@ -98,7 +98,7 @@ final class LockRun {
     }
   }
 
-  private static void sleep(Clock clock, Duration duration) {
+  static void sleep(Clock clock, Duration duration) {
     try {
       clock.sleep(duration);
     } catch (InterruptedException e) {

@@ -17,7 +17,33 @@ final class PlantedFaults {
     List<Planted> all = new ArrayList<>(ViewScenarios.planted());
     all.addAll(shards());
     all.addAll(regions());
+    all.addAll(holds());
     return all;
+  }
+
+  private static List<Planted> holds() {
+    String hold = "transaction.Stored$Held";
+    return List.of(
+        new Planted("a hold is returned twice", "holds", hold, "unchanged", Returns.ALWAYS),
+        new Planted("a released hold is settled", "holds", hold, "isOpen", Returns.TRUE),
+        new Planted(
+            "a hold whose process was killed never expires",
+            "holds",
+            "transaction.HoldIndex",
+            "addExpiry",
+            Returns.NONE),
+        new Planted(
+            "a repeated hold counts again",
+            "holds",
+            "transaction.Stored",
+            "unused",
+            Returns.ALWAYS),
+        new Planted(
+            "a transaction adds to values that have changed",
+            "transfers",
+            "transaction.StoredTransactions",
+            "stillHas",
+            Returns.ALWAYS));
   }
 
   private static List<Planted> regions() {

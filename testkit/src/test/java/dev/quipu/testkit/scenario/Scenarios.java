@@ -86,6 +86,8 @@ final class Scenarios {
     all.put("revisions", RevisionRun::run);
     all.put("range-job", RangeRun::run);
     all.put("locks", LockRun::run);
+    all.put("holds", HoldRun::run);
+    all.put("transfers", TransferRun::run);
     all.put("marker-item-forgetting", seed -> CounterRun.run(forgetting("marker-item"), seed));
     all.put("request-token", seed -> CounterRun.run(requestTokens(Bounds.none()), seed));
     all.put("request-token-bounded", seed -> CounterRun.run(requestTokens(STOCK), seed));
