@@ -1,6 +1,7 @@
 package dev.quipu;
 
 import java.util.Map;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,16 @@ public final class Settlement {
   /** Keeps these deltas; each counter of the hold must have one. */
   public static Settlement of(Map<String, Long> deltas) {
     return new Settlement(0, Map.copyOf(deltas));
+  }
+
+  /** Returns the delta that is kept on each counter; empty if they differ. */
+  public OptionalLong same() {
+    return byCounter == null ? OptionalLong.of(same) : OptionalLong.empty();
+  }
+
+  /** Returns the delta of each counter; empty if it is the {@link #same} on each. */
+  public Map<String, Long> byCounter() {
+    return byCounter == null ? Map.of() : byCounter;
   }
 
   /**

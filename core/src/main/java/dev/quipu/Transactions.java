@@ -31,6 +31,7 @@ public interface Transactions {
    * under which a hold was placed cannot be canceled: {@link Holds#release} ends a hold.
    *
    * @return {@link TransactionOutcome.Applied} or {@link TransactionOutcome.Canceled}
+   * @throws NotAppliedException with {@link Reason#CONFLICT} if a hold was placed under the id
    */
   TransactionOutcome cancel(RequestId id);
 

@@ -20,7 +20,6 @@ final class AddLines {
    * @throws RuntimeException if it reports a failure
    */
   static AddResult result(int status, JsonNode line) {
-    String type = line.path("type").asString("");
     if (status == 200) {
       long added = required(line, "added", true);
       int scale = scale(line, "added");
@@ -34,18 +33,22 @@ final class AddLines {
     if (status != 409) {
       throw Reply.failure(status, line, true);
     }
-    Rejection why =
-        switch (type) {
-          case "/problems/overflow" -> Rejection.OVERFLOW;
-          case "/problems/request-canceled" -> Rejection.CANCELED;
-          case "/problems/held-elsewhere" -> Rejection.HELD_ELSEWHERE;
-          default ->
-              line.path("bound").asString("").equals("ceiling")
-                  ? Rejection.CEILING
-                  : Rejection.FLOOR;
-        };
     List<String> heldBy = new ArrayList<>();
     line.path("heldBy").forEach(region -> heldBy.add(region.asString("")));
-    return new AddResult.Rejected(why, number(line, "value"), heldBy, scale(line, "value"));
+    return new AddResult.Rejected(
+        rejection(line), number(line, "value"), heldBy, scale(line, "value"));
+  }
+
+  /** Returns why an add was rejected. */
+  static Rejection rejection(JsonNode problem) {
+    return switch (problem.path("type").asString("")) {
+      case "/problems/overflow" -> Rejection.OVERFLOW;
+      case "/problems/request-canceled" -> Rejection.CANCELED;
+      case "/problems/held-elsewhere" -> Rejection.HELD_ELSEWHERE;
+      default ->
+          problem.path("bound").asString("").equals("ceiling")
+              ? Rejection.CEILING
+              : Rejection.FLOOR;
+    };
   }
 }

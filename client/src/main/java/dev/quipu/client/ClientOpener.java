@@ -1,7 +1,9 @@
 package dev.quipu.client;
 
 import dev.quipu.Counters;
+import dev.quipu.Holds;
 import dev.quipu.Quipu;
+import dev.quipu.Transactions;
 import java.util.Optional;
 
 /** Opens a client of a server, for {@link Quipu#connect} and {@link Quipu.Builder#server}. */
@@ -19,12 +21,14 @@ public final class ClientOpener implements Quipu.Opener {
                 "technique and requestIdRetention are settings of the server; remove them");
           }
           ServerCalls calls = new ServerCalls(ClientOptions.of(server));
-          return new Remote(new RemoteCounters(calls));
+          return new Remote(
+              new RemoteCounters(calls), new RemoteTransactions(calls), new RemoteHolds(calls));
         });
   }
 
-  /** The counters of a server, which has no other part. */
-  private record Remote(RemoteCounters remote) implements Quipu.Backend {
+  /** The counters of a server, with transactions and holds, and no other part. */
+  private record Remote(RemoteCounters remote, Transactions transactions, Holds holds)
+      implements Quipu.Backend {
     @Override
     public Counters counters() {
       return remote;
@@ -32,8 +36,14 @@ public final class ClientOpener implements Quipu.Opener {
 
     @Override
     public <T> T part(Class<T> type) {
+      if (type == Transactions.class) {
+        return type.cast(transactions);
+      }
+      if (type == Holds.class) {
+        return type.cast(holds);
+      }
       throw new UnsupportedOperationException(
-          "a client of a server has counters only, not %s; use the HTTP routes of the server"
+          "a client of a server has counters, Transactions and Holds, not %s; use the HTTP routes of the server"
               .formatted(type.getSimpleName()));
     }
 

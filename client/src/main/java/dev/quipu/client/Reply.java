@@ -25,6 +25,11 @@ public record Reply(int status, byte[] body, boolean writes) {
     return require(200).parse(text());
   }
 
+  /** Returns the body as JSON, whatever the status is. */
+  JsonNode parsed() {
+    return parse(text());
+  }
+
   /** Returns the result of an add; throws the failure that it reports if there is none. */
   public AddResult addResult() {
     return AddLines.result(status, status == 200 ? ok() : problem());

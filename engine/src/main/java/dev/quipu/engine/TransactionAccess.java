@@ -1,6 +1,8 @@
 package dev.quipu.engine;
 
 import dev.quipu.Add;
+import dev.quipu.NotAppliedException;
+import dev.quipu.Reason;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.TransactionOutcome;
@@ -204,6 +206,10 @@ public final class TransactionAccess {
   /** Cancels a transaction; see {@link Transactions#cancel}. */
   public TransactionOutcome cancel(RequestId id) {
     TransactionOutcome outcome = outcome(id);
+    if (outcome instanceof TransactionOutcome.Held) {
+      throw new NotAppliedException(
+          Reason.CONFLICT, "request %s is a hold; release it instead".formatted(id));
+    }
     if (!(outcome instanceof TransactionOutcome.NotSeen)) {
       return outcome;
     }

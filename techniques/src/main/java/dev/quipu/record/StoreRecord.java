@@ -184,16 +184,21 @@ public record StoreRecord(
     if (isRegional(text(found, "technique"))) {
       return ""; // its topology has them
     }
-    StringBuilder options = new StringBuilder(" (");
+    return " (" + String.join(" ", arguments(found)) + ")";
+  }
+
+  /** Returns the options of a command that match the record of a store in one region. */
+  public static List<String> arguments(Item found) {
+    List<String> arguments = new ArrayList<>();
     List<String> names = new ArrayList<>(List.of("technique", WINDOW, SHARDS, "floor", "ceiling"));
     names.addAll(OPTIONS.keySet());
     for (String name : names) {
       String value = text(found, name);
       if (!value.equals(NONE) && !value.equals(PER_COUNTER)) {
-        options.append(" --").append(name).append(' ').append(text(name, value));
+        arguments.addAll(List.of("--" + name, text(name, value)));
       }
     }
-    return options.append(')').toString().replace("( ", "(");
+    return arguments;
   }
 
   private static String text(Item found, String name) {

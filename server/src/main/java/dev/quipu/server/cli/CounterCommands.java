@@ -11,6 +11,8 @@ import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.TransactionOutcome;
+import dev.quipu.Transactions;
 import dev.quipu.presence.Online;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
@@ -269,13 +271,20 @@ final class CounterCommands {
     return ExitCode.OK;
   }
 
-  @Command(name = "outcome", description = "Show the outcome of a request.")
+  @Command(
+      name = "outcome",
+      description = "Show the outcome of a request.",
+      footer = {"", "Examples:", "  quipu outcome stock order-981", "  quipu outcome transfer-17"})
   static final class OutcomeCommand extends AccessCommand {
-    @Parameters(paramLabel = "NAME", description = "The counter.")
-    private String name = "";
-
-    @Parameters(paramLabel = "ID", description = "The request id.")
-    private String id = "";
+    @Parameters(
+        paramLabel = "[NAME] ID",
+        arity = "1..2",
+        hideParamSyntax = true,
+        description = {
+          "The counter and the request id; for a transfer or a hold, whose ids are those of all"
+              + " counters, only the id."
+        })
+    private List<String> nameAndId = List.of();
 
     @Option(
         names = "--cancel",
@@ -284,26 +293,69 @@ final class CounterCommands {
 
     @Override
     public Integer call() {
-      RequestId request = RequestId.of(id);
+      RequestId request = RequestId.of(nameAndId.getLast());
       try (Access access = target.openToRead()) {
-        Counters counters = access.counters();
-        RequestOutcome outcome =
-            target
-                .attempts()
-                .repeat(() ->
-                    cancel ? counters.cancel(name, request) : counters.outcome(name, request));
-        switch (outcome) {
-          case RequestOutcome.Applied applied -> {
-            String added = Decimal.text(applied.added(), applied.scale());
-            output.print("applied " + added, Output.members("outcome", "applied", "added", added));
-          }
-          case RequestOutcome.NotSeen notSeen ->
-              output.print("not-seen", Map.of("outcome", "not-seen"));
-          case RequestOutcome.Canceled canceled ->
-              output.print("canceled", Map.of("outcome", "canceled"));
-        }
-        return ExitCode.OK;
+        return nameAndId.size() == 1
+            ? print(ofAll(access, request))
+            : print(ofCounter(access, nameAndId.getFirst(), request));
       }
+    }
+
+    private RequestOutcome ofCounter(Access access, String name, RequestId id) {
+      Counters counters = access.counters();
+      return target
+          .attempts()
+          .repeat(() -> cancel ? counters.cancel(name, id) : counters.outcome(name, id));
+    }
+
+    private TransactionOutcome ofAll(Access access, RequestId id) {
+      Transactions transactions = access.transactions();
+      return target
+          .attempts()
+          .repeat(() -> cancel ? transactions.cancel(id) : transactions.outcome(id));
+    }
+
+    private int print(RequestOutcome outcome) {
+      switch (outcome) {
+        case RequestOutcome.Applied applied -> {
+          String added = Decimal.text(applied.added(), applied.scale());
+          output.print("applied " + added, Output.members("outcome", "applied", "added", added));
+        }
+        case RequestOutcome.NotSeen notSeen -> print("not-seen");
+        case RequestOutcome.Canceled canceled -> print("canceled");
+      }
+      return ExitCode.OK;
+    }
+
+    private int print(TransactionOutcome outcome) {
+      switch (outcome) {
+        case TransactionOutcome.Applied applied ->
+            output.print(
+                "applied "
+                    + applied.adds().stream()
+                        .map(each -> each.counter() + "=" + each.added())
+                        .collect(Collectors.joining(" ")),
+                Output.members(
+                    "outcome",
+                    "applied",
+                    "adds",
+                    applied.adds().stream()
+                        .map(each ->
+                            Output.members(
+                                "counter", each.counter(), "added", Long.toString(each.added())))
+                        .toList()));
+        case TransactionOutcome.Held held -> {
+          String state = held.hold().state().name().toLowerCase(Locale.ROOT);
+          output.print("held, " + state, Output.members("outcome", "held", "state", state));
+        }
+        case TransactionOutcome.NotSeen notSeen -> print("not-seen");
+        case TransactionOutcome.Canceled canceled -> print("canceled");
+      }
+      return ExitCode.OK;
+    }
+
+    private void print(String outcome) {
+      output.print(outcome, Map.of("outcome", outcome));
     }
   }
 

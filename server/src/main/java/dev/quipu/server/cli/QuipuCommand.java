@@ -6,6 +6,8 @@ import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.server.cli.access.Environment;
 import dev.quipu.server.cli.access.OpenedStore;
+import dev.quipu.server.cli.hold.HoldCommands;
+import dev.quipu.server.cli.hold.TransferCommand;
 import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.server.cli.input.UrlConverter;
 import dev.quipu.server.cli.output.ExitCode;
@@ -47,7 +49,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       "  0  done",
       "  1  not found, or another failure",
       "  2  usage error",
-      "  3  rejected: a bound, a conflict, a value mismatch, or a canceled request",
+      "  3  rejected: a bound, a conflict, a value mismatch, a canceled request, or a",
+      "     hold that has ended or is exceeded",
       "  4  the data directory is damaged",
       "  5  outcome unknown: retry with the same request id",
       "  6  the server or the store is unreachable or full",
@@ -71,6 +74,12 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
           CounterCommands.GetCommand.class,
           CounterCommands.ListCommand.class,
           CounterCommands.OutcomeCommand.class,
+          TransferCommand.class,
+          HoldCommands.HoldCommand.class,
+          HoldCommands.SettleCommand.class,
+          HoldCommands.ReleaseCommand.class,
+          HoldCommands.ExtendCommand.class,
+          HoldCommands.HoldsListCommand.class,
           DataCommands.ViewsCommand.class,
           AggregatesCommand.class,
           CounterCommands.OnlineCommand.class,

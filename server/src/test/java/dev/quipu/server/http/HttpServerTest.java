@@ -285,7 +285,7 @@ final class HttpServerTest {
     assertEquals(409, late.status());
     assertEquals("/problems/request-canceled", late.text("type"));
     assertEquals("applied", client.post("/v1/requests/one/1/cancel?counter=a", "").text("outcome"));
-    assertEquals(400, client.get("/v1/requests/two").status());
+    assertEquals("not-seen", client.get("/v1/requests/two").text("outcome"), "a transaction");
   }
 
   @Test

@@ -157,6 +157,7 @@ record Schema(JsonNode document, JsonNode node) {
     return switch (node.path("format").asString("")) {
       case "date-time" -> "2022-03-2" + random.nextInt(9) + "T13:17:23+00:00";
       case "date" -> "2022-03-2" + random.nextInt(9);
+      case "duration" -> "PT" + random.nextInt(1, 99) + "M";
       default ->
           node.has("pattern")
               ? Integer.toString(random.nextInt(9))

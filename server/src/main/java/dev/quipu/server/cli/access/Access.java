@@ -1,6 +1,8 @@
 package dev.quipu.server.cli.access;
 
 import dev.quipu.Counters;
+import dev.quipu.Holds;
+import dev.quipu.Transactions;
 import dev.quipu.presence.Online;
 import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
@@ -18,6 +20,20 @@ import java.util.OptionalLong;
 public interface Access extends AutoCloseable {
   /** Returns the counters. */
   Counters counters();
+
+  /**
+   * Returns transactions over several counters.
+   *
+   * @throws UnsupportedOperationException naming the stores that support them, if this one does not
+   */
+  Transactions transactions();
+
+  /**
+   * Returns holds.
+   *
+   * @throws UnsupportedOperationException naming the stores that support them, if this one does not
+   */
+  Holds holds();
 
   /** Returns the unique views of a page; empty if it was never viewed. */
   OptionalLong views(String url, Optional<Instant> from, Optional<Instant> until);

@@ -1,10 +1,12 @@
 package dev.quipu.server.cli.access;
 
 import dev.quipu.Counters;
+import dev.quipu.Holds;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
+import dev.quipu.Transactions;
 import dev.quipu.layer.Store;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
@@ -50,6 +52,16 @@ final class LocalAccess implements Access {
   @Override
   public Counters counters() {
     return quipu.counters();
+  }
+
+  @Override
+  public Transactions transactions() {
+    return quipu.part(Transactions.class);
+  }
+
+  @Override
+  public Holds holds() {
+    return quipu.part(Holds.class);
   }
 
   @Override

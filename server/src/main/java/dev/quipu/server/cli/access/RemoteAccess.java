@@ -5,8 +5,12 @@ import static dev.quipu.client.Reply.required;
 import static dev.quipu.client.ServerCalls.encode;
 
 import dev.quipu.Counters;
+import dev.quipu.Holds;
+import dev.quipu.Transactions;
 import dev.quipu.client.ClientOptions;
 import dev.quipu.client.RemoteCounters;
+import dev.quipu.client.RemoteHolds;
+import dev.quipu.client.RemoteTransactions;
 import dev.quipu.client.Reply;
 import dev.quipu.client.Request;
 import dev.quipu.client.Request.Effect;
@@ -67,6 +71,16 @@ public final class RemoteAccess implements Access {
   @Override
   public Counters counters() {
     return counters;
+  }
+
+  @Override
+  public Transactions transactions() {
+    return new RemoteTransactions(calls);
+  }
+
+  @Override
+  public Holds holds() {
+    return new RemoteHolds(calls);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.quipu.server.cli.access;
 
+import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.server.cli.input.UrlConverter;
 import dev.quipu.technique.AtomicAdd;
@@ -93,17 +94,34 @@ public final class Target {
     if (store == null) {
       return openToRead(identity);
     }
+    requireAlone(store);
+    OpenedStore opened = OpenedStore.of(store);
+    return new LocalAccess(
+        Backends.on(opened.driver(), AtomicAdd::new),
+        identity.orElse(ViewIdentity.EVENT),
+        opened::close);
+  }
+
+  /**
+   * Checks that a store is not a data directory, and that neither a directory nor a server is
+   * given.
+   */
+  public void requireAlone(String store) {
     if (data != null || isServerGiven()) {
       throw new IllegalArgumentException("--store excludes --data and --server; remove one");
     }
     if (OpenedStore.isEngine(store)) {
       throw new IllegalArgumentException("--store is a data directory; use --data DIR");
     }
-    OpenedStore opened = OpenedStore.of(store);
-    return new LocalAccess(
-        Backends.on(opened.driver(), AtomicAdd::new),
-        identity.orElse(ViewIdentity.EVENT),
-        opened::close);
+  }
+
+  /**
+   * Returns access to the counters of a store, which it closes.
+   *
+   * @param onClose called when they are closed
+   */
+  public Access on(Quipu quipu, Runnable onClose) {
+    return new LocalAccess(quipu, ViewIdentity.EVENT, onClose);
   }
 
   private boolean isServerGiven() {

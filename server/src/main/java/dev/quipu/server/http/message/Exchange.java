@@ -74,6 +74,19 @@ public record Exchange(
   }
 
   /**
+   * Returns the request id.
+   *
+   * @throws Problem if there is none
+   */
+  public RequestId requiredIdempotencyKey() {
+    return idempotencyKey()
+        .orElseThrow(() ->
+            Problem.badRequest(
+                "header %s is missing; send an id of this request, and the same one to repeat it"
+                    .formatted(IDEMPOTENCY_KEY)));
+  }
+
+  /**
    * Throws if there is a request id, on a route that would not look it up on a repeat.
    *
    * @param remedy what to do instead, for the message

@@ -30,6 +30,7 @@ public final class Failures {
               ".shard",
               ".technique",
               ".threshold",
+              ".transaction",
               ".view")
           .map(each -> "dev.quipu" + each)
           .collect(Collectors.toUnmodifiableSet());

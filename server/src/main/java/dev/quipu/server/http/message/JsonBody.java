@@ -2,6 +2,7 @@ package dev.quipu.server.http.message;
 
 import dev.quipu.Decimal;
 import dev.quipu.Limits;
+import dev.quipu.Transactions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -31,6 +32,10 @@ public final class JsonBody {
   private static final int STRING_CHARACTERS_MAX = 16_384;
   private static final int NAME_CHARACTERS_MAX = 256;
   private static final int ARRAY_MAX = Limits.PAGE_COUNTERS_MAX;
+  private static final int OBJECTS_MAX = Transactions.COUNTERS_MAX;
+
+  /** More than any object in an array may have, so that one of these is unknown. */
+  private static final int NESTED_FIELDS_MAX = 8;
 
   /** The begin of a message of the parser. */
   private static final String DUPLICATE = "Duplicate Object property";
@@ -51,16 +56,22 @@ public final class JsonBody {
           .build();
 
   /**
-   * Values by field: a String, a Long, a Boolean, {@link Fraction}, {@link Texts}, {@link Members},
-   * or {@link Other}.
+   * Values by field: a String, a Long, a Boolean, {@link Fraction}, {@link Texts}, {@link Objects},
+   * {@link Members}, or {@link Other}.
    */
   private final Map<String, Object> object;
+
+  /** Where the object is in the body, for messages; empty for the body itself. */
+  private final String prefix;
 
   /** A number with a point or an exponent, as it is written. */
   private record Fraction(String text) {}
 
   /** An array of {@code count} strings; those beyond the limit are not kept. */
   private record Texts(List<String> kept, int count) {}
+
+  /** An array of {@code count} objects; those beyond the limit are not kept. */
+  private record Objects(List<Map<String, Object>> kept, int count) {}
 
   /** An object whose values are strings; those beyond the limit are not kept. */
   private record Members(Map<String, String> kept, int count) {}
@@ -71,8 +82,9 @@ public final class JsonBody {
     OTHER_TYPE
   }
 
-  private JsonBody(Map<String, Object> object) {
+  private JsonBody(Map<String, Object> object, String prefix) {
     this.object = object;
+    this.prefix = prefix;
   }
 
   /**
@@ -91,19 +103,23 @@ public final class JsonBody {
       while (parser.nextToken() != JsonToken.END_OBJECT) {
         String name = parser.currentName();
         if (!fields.contains(name)) {
-          throw Problem.badRequest(
-              "unknown field %s; known fields are %s".formatted(name, String.join(", ", fields)));
+          throw unknown(name, fields);
         }
         parser.nextToken();
         object.put(name, value(parser));
       }
       checkEnd(what, parser);
-      return new JsonBody(object);
+      return new JsonBody(object, "");
     } catch (JacksonException e) {
       String problem =
           e instanceof StreamConstraintsException ? "exceeds a limit" : "is not valid JSON";
       throw Problem.badRequest("the %s %s: %s".formatted(what, problem, why(e)));
     }
+  }
+
+  private static Problem unknown(String name, Set<String> fields) {
+    return Problem.badRequest(
+        "unknown field %s; known fields are %s".formatted(name, String.join(", ", fields)));
   }
 
   /** Returns the reason, and where it is. */
@@ -179,19 +195,43 @@ public final class JsonBody {
   }
 
   private static Object array(JsonParser parser) {
-    List<String> kept = new ArrayList<>();
+    List<String> texts = new ArrayList<>();
+    List<Map<String, Object>> objects = new ArrayList<>();
     int count = 0;
     boolean areTexts = true;
+    boolean areObjects = true;
     while (parser.nextToken() != JsonToken.END_ARRAY) {
       count++;
-      if (parser.currentToken() != JsonToken.VALUE_STRING) {
+      boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
+      boolean isObject = parser.currentToken() == JsonToken.START_OBJECT;
+      areTexts &= isText;
+      areObjects &= isObject;
+      if (isText && areTexts && count <= ARRAY_MAX) {
+        texts.add(parser.getString());
+      } else if (isObject && areObjects && count <= OBJECTS_MAX) {
+        objects.add(nested(parser));
+      } else {
         parser.skipChildren();
-        areTexts = false;
-      } else if (count <= ARRAY_MAX) {
-        kept.add(parser.getString());
       }
     }
-    return areTexts ? new Texts(kept, count) : Other.OTHER_TYPE;
+    return areTexts
+        ? new Texts(texts, count)
+        : areObjects ? new Objects(objects, count) : Other.OTHER_TYPE;
+  }
+
+  /** Returns an object in an array. */
+  private static Map<String, Object> nested(JsonParser parser) {
+    Map<String, Object> kept = new HashMap<>();
+    while (parser.nextToken() != JsonToken.END_OBJECT) {
+      String name = parser.currentName();
+      parser.nextToken();
+      if (kept.size() < NESTED_FIELDS_MAX) {
+        boolean isNested = parser.currentToken().isStructStart();
+        kept.put(name, isNested ? Other.OTHER_TYPE : value(parser));
+      }
+      parser.skipChildren();
+    }
+    return kept;
   }
 
   private static void checkEnd(String what, JsonParser parser) {
@@ -206,8 +246,18 @@ public final class JsonBody {
     return optionalText(field).orElseThrow(() -> missing(field, "a string"));
   }
 
-  private static Problem missing(String field, String type) {
-    return Problem.badRequest("field %s is missing; send %s".formatted(field, type));
+  private Problem missing(String field, String type) {
+    return Problem.badRequest("field %s%s is missing; send %s".formatted(prefix, field, type));
+  }
+
+  /** Returns where the object is in the body, for messages, as in "adds[3]: "; may be empty. */
+  public String place() {
+    return prefix.isEmpty() ? "" : prefix.substring(0, prefix.length() - 1) + ": ";
+  }
+
+  /** Returns whether the field was sent. */
+  public boolean has(String field) {
+    return object.containsKey(field);
   }
 
   /** Returns a string. */
@@ -219,7 +269,43 @@ public final class JsonBody {
     if (value instanceof String text) {
       return Optional.of(text);
     }
-    throw Problem.badRequest("field %s is not a string; send one in quotes".formatted(field));
+    throw Problem.badRequest(
+        "field %s%s is not a string; send one in quotes".formatted(prefix, field));
+  }
+
+  /**
+   * Returns the objects of an array, with no other fields than these.
+   *
+   * @param fields at most {@link #NESTED_FIELDS_MAX} - 1
+   * @throws Problem if the field is missing, is something else, is empty, or has more than 64
+   *     objects
+   */
+  public List<JsonBody> objects(String field, Set<String> fields) {
+    Object value = object.get(field);
+    if (value == null) {
+      throw missing(field, "an array of objects");
+    }
+    boolean isEmpty = value instanceof Texts texts && texts.count == 0;
+    if (!isEmpty && !(value instanceof Objects)) {
+      throw Problem.badRequest("field " + field + " is not an array of objects");
+    }
+    Objects objects = value instanceof Objects sent ? sent : new Objects(List.of(), 0);
+    if (objects.count < 1 || objects.count > OBJECTS_MAX) {
+      throw Problem.badRequest(
+          "field %s has %d entries; it must have 1 to %d"
+              .formatted(field, objects.count, OBJECTS_MAX));
+    }
+    List<JsonBody> bodies = new ArrayList<>();
+    for (Map<String, Object> each : objects.kept) {
+      String place = "%s[%d].".formatted(field, bodies.size());
+      for (String name : each.keySet()) {
+        if (!fields.contains(name)) {
+          throw unknown(place + name, fields);
+        }
+      }
+      bodies.add(new JsonBody(each, place));
+    }
+    return bodies;
   }
 
   /**
@@ -276,15 +362,15 @@ public final class JsonBody {
       return Optional.empty();
     }
     if (value instanceof String text) {
-      return Optional.of(integer(field, text));
+      return Optional.of(integer(prefix + field, text));
     }
     if (value instanceof Long number) {
       return Optional.of(number);
     }
     if (value == Other.BEYOND_64_BITS) {
-      throw beyond(field);
+      throw beyond(prefix + field);
     }
-    throw notInteger(field);
+    throw notInteger(prefix + field);
   }
 
   /** Returns a required decimal number. */
@@ -299,10 +385,10 @@ public final class JsonBody {
       return Optional.of(new Decimal(number, 0));
     }
     if (value instanceof Fraction number) {
-      return Optional.of(Decimal.parse("field " + field, number.text));
+      return Optional.of(Decimal.parse("field " + prefix + field, number.text));
     }
     if (value instanceof String text) {
-      return Optional.of(Decimal.parse("field " + field, text));
+      return Optional.of(Decimal.parse("field " + prefix + field, text));
     }
     return optionalNumber(field).map(number -> new Decimal(number, 0));
   }

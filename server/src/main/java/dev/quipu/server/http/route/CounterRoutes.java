@@ -6,10 +6,10 @@ import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
 import dev.quipu.Decimal;
+import dev.quipu.Holds;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
-import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.SetRequest;
@@ -42,14 +42,17 @@ import org.jspecify.annotations.Nullable;
  * @param observed makes an add that is not one of {@code counters}, and reports it
  */
 record CounterRoutes(
-    Counters counters, Function<Supplier<AddResult>, AddResult> observed, Failures failures) {
+    Counters counters,
+    Function<Supplier<AddResult>, AddResult> observed,
+    Balances balances,
+    Failures failures) {
   static final String ADD = "/v1/counters/{name}/add";
   static final String BULK = "/v1/counters/bulk";
 
   private static final int PAGE_COUNTERS = 100;
 
   /** Memory of a counter in a response: its name twice, and its members. */
-  private static final int LISTED_BYTES = 2 * Limits.NAME_BYTES_MAX + 512;
+  static final int LISTED_BYTES = 2 * Limits.NAME_BYTES_MAX + 512;
 
   /** Memory of a body of names while it is decoded and parsed, for each of its bytes. */
   private static final long PARSED_FACTOR = 4;
@@ -162,7 +165,8 @@ record CounterRoutes(
     return switch (result) {
       case AddResult.Applied applied -> members(add, applied);
       case AddResult.Replayed again -> members(add, again);
-      case AddResult.Rejected rejected -> throw rejected(add, rejected);
+      case AddResult.Rejected rejected ->
+          throw rejected(add.at(rejected.scale()), rejected).with("name", add.counter());
       case AddResult.Conflict conflict ->
           throw Problem.requestIdReused(
                   add.counter(),
@@ -172,6 +176,16 @@ record CounterRoutes(
     };
   }
 
+  private Problem rejected(Add add, AddResult.Rejected rejected) {
+    String delta = Decimal.text(add.delta(), rejected.scale());
+    return Rejections.problem(delta, bounds(add, counters.bounds()), rejected);
+  }
+
+  /** Returns the bounds that apply to an add. */
+  static Bounds bounds(Add add, Bounds ofAll) {
+    return add.bounds().isNone() ? ofAll : add.bounds();
+  }
+
   private static Map<String, Object> members(Add add, AddResult.Success done) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", add.counter());
@@ -179,55 +193,6 @@ record CounterRoutes(
     members.put("added", Decimal.text(done.added(), done.scale()));
     members.put("replayed", done.isReplayed());
     return members;
-  }
-
-  private Problem rejected(Add add, AddResult.Rejected rejected) {
-    OptionalLong value = rejected.valueIfKnown();
-    int scale = rejected.scale();
-    String delta = Decimal.text(add.at(scale).delta(), scale);
-    String detail =
-        value.isPresent()
-            ? "%s cannot be added to %s".formatted(delta, Decimal.text(value.getAsLong(), scale))
-            : "%s cannot be added".formatted(delta);
-    Problem problem =
-        switch (rejected.why()) {
-          case FLOOR, CEILING -> {
-            boolean floor = rejected.why() == Rejection.FLOOR;
-            Bounds bounds = add.bounds().isNone() ? counters.bounds() : add.at(scale).bounds();
-            String bound = Decimal.text(floor ? bounds.floor() : bounds.ceiling(), scale);
-            String boundDetail =
-                bounds.isNone()
-                    ? detail
-                    : "%s: the %s is %s".formatted(detail, floor ? "floor" : "ceiling", bound);
-            Problem reached =
-                new Problem(409, "bound-reached", "Bound reached", boundDetail)
-                    .with("bound", floor ? "floor" : "ceiling");
-            yield bounds.isNone() ? reached : reached.with("limit", bound);
-          }
-          case HELD_ELSEWHERE ->
-              new Problem(
-                      409,
-                      "held-elsewhere",
-                      "Held by other regions",
-                      detail
-                          + " now; regions that do not respond may hold the amount: "
-                          + String.join(", ", rejected.heldBy()))
-                  .with("heldBy", rejected.heldBy());
-          case OVERFLOW ->
-              new Problem(
-                  409,
-                  "overflow",
-                  "64-bit overflow",
-                  detail + ": the value would not fit into 64 bits");
-          case CANCELED ->
-              new Problem(
-                  409,
-                  "request-canceled",
-                  "Request canceled",
-                  "the request was not applied and never will be");
-        };
-    Problem named = problem.with("name", add.counter());
-    return value.isPresent() ? named.with("value", Decimal.text(value.getAsLong(), scale)) : named;
   }
 
   /** PUT /v1/counters/{name} */
@@ -338,7 +303,21 @@ record CounterRoutes(
     }
     Reading reading =
         counters.read(name).orElseThrow(() -> Problem.notFound("no such counter: " + name));
-    return HttpReply.json(200, members(name, reading));
+    return HttpReply.json(
+        200,
+        balances
+            .of(name)
+            .filter(balance -> balance.held() != 0 || HoldRoutes.hasBound(balance))
+            .map(balance -> members(name, reading, balance))
+            .orElseGet(() -> members(name, reading)));
+  }
+
+  /** Returns the members of a counter with open holds, all of the same moment. */
+  private static Map<String, Object> members(String name, Reading reading, Holds.Balance balance) {
+    Reading exact = Reading.exact(balance.value(), reading.scale());
+    Map<String, Object> members = members(name, exact);
+    HoldRoutes.addBalance(members, exact, balance);
+    return members;
   }
 
   static Map<String, Object> members(String name, Reading reading) {

@@ -42,6 +42,14 @@ public record OperationRoutes(
           Map.entry("overflow", "The value would not fit into 64 bits; nothing changed."),
           Map.entry("request-canceled", "The request was canceled: it is never applied."),
           Map.entry("request-id-reused", "The id was used for a different request."),
+          Map.entry("hold-not-found", "The hold was never placed, or is no longer remembered."),
+          Map.entry(
+              "hold-closed",
+              "The hold was settled, was released or has expired; nothing changed. See state."),
+          Map.entry(
+              "hold-exceeded",
+              "The settlement exceeds what the hold reserved, which its policy rejects; nothing"
+                  + " changed."),
           Map.entry(
               "outcome-unknown",
               "The outcome is unknown. Retry with the same id: the add counts exactly once."),

@@ -1,5 +1,8 @@
 package dev.quipu.server.http.route;
 
+import dev.quipu.Holds;
+import dev.quipu.Quipu;
+import dev.quipu.Transactions;
 import dev.quipu.sequence.RangeJobs;
 import dev.quipu.sequence.RevisionLog;
 import dev.quipu.sequence.SequenceOfRecords;
@@ -20,6 +23,9 @@ public final class Routes {
   /** Room for 1,000 of the longest names, with every character beyond ASCII as an escape. */
   private static final int NAMES_BODY_BYTES_MAX = 2 << 20;
 
+  /** Room for 64 of the longest names, in the same way, and their amounts. */
+  private static final int ADDS_BODY_BYTES_MAX = 256 << 10;
+
   private final List<Route> all;
 
   /**
@@ -33,19 +39,26 @@ public final class Routes {
       Failures failures,
       Supplier<Optional<String>> impediment,
       Clock clock) {
+    Quipu quipu = services.quipu();
     CounterRoutes counters =
-        new CounterRoutes(services.quipu().counters(), services.quipu()::observed, failures);
-    AggregateRoutes aggregates =
-        new AggregateRoutes(() -> services.quipu().part(ViewAggregates.class));
+        new CounterRoutes(
+            quipu.counters(),
+            quipu::observed,
+            new Balances(() -> quipu.part(Holds.class)),
+            failures);
+    TransactionRoutes transactions =
+        new TransactionRoutes(() -> quipu.part(Transactions.class), counters);
+    HoldRoutes holds =
+        new HoldRoutes(() -> quipu.part(Holds.class), () -> quipu.counters().bounds());
+    AggregateRoutes aggregates = new AggregateRoutes(() -> quipu.part(ViewAggregates.class));
     ViewRoutes views = new ViewRoutes(services.views(), services.queue(), failures);
     HitRoutes hits = new HitRoutes(services.display());
     HitLogRoutes log = new HitLogRoutes(counters);
     DisplayRoutes display = new DisplayRoutes(services.display());
     PresenceRoutes presence = new PresenceRoutes(services.presence());
-    SequenceRoutes sequences =
-        new SequenceRoutes(() -> services.quipu().part(SequenceOfRecords.class));
-    RevisionRoutes revisions = new RevisionRoutes(() -> services.quipu().part(RevisionLog.class));
-    JobRoutes jobs = new JobRoutes(() -> services.quipu().part(RangeJobs.class));
+    SequenceRoutes sequences = new SequenceRoutes(() -> quipu.part(SequenceOfRecords.class));
+    RevisionRoutes revisions = new RevisionRoutes(() -> quipu.part(RevisionLog.class));
+    JobRoutes jobs = new JobRoutes(() -> quipu.part(RangeJobs.class));
     OperationRoutes operation = new OperationRoutes(services, metrics, impediment, clock);
     all =
         List.of(
@@ -53,16 +66,24 @@ public final class Routes {
             Route.post(CounterRoutes.BULK, BULK_BODY_BYTES_MAX, counters::bulk),
             Route.get("/v1/counters", counters::list),
             Route.query("/v1/counters/read", NAMES_BODY_BYTES_MAX, counters::readAll),
+            Route.post("/v1/counters/{name}/holds", SMALL_BODY_BYTES_MAX, holds::placeOne),
+            Route.get("/v1/counters/{name}/holds", holds::list),
             Route.get("/v1/counters/{name}", counters::read),
             Route.put("/v1/counters/{name}", SMALL_BODY_BYTES_MAX, counters::set),
             Route.delete("/v1/counters/{name}", counters::delete),
-            Route.get("/v1/changes/{name}", new ChangeRoutes(services.quipu().counters())::list),
+            Route.get("/v1/changes/{name}", new ChangeRoutes(quipu.counters())::list),
             Route.get(HitLogRoutes.PATH, log::list),
             Route.post(HitLogRoutes.PATH, SMALL_BODY_BYTES_MAX, log::insert),
             Route.put(HitLogRoutes.PATH, SMALL_BODY_BYTES_MAX, log::set),
             Route.delete(HitLogRoutes.PATH, log::delete),
-            Route.post("/v1/requests/{id}/cancel", SMALL_BODY_BYTES_MAX, counters::cancel),
-            Route.get("/v1/requests/{id}", counters::outcome),
+            Route.post("/v1/transactions", ADDS_BODY_BYTES_MAX, transactions::commit),
+            Route.post("/v1/requests/{id}/cancel", SMALL_BODY_BYTES_MAX, transactions::cancel),
+            Route.get("/v1/requests/{id}", transactions::outcome),
+            Route.post("/v1/holds", ADDS_BODY_BYTES_MAX, holds::place),
+            Route.post("/v1/holds/{id}/settle", ADDS_BODY_BYTES_MAX, holds::settle),
+            Route.post("/v1/holds/{id}/release", SMALL_BODY_BYTES_MAX, holds::release),
+            Route.post("/v1/holds/{id}/extend", SMALL_BODY_BYTES_MAX, holds::extend),
+            Route.get("/v1/holds/{id}", holds::read),
             Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add).andForPages(),
             Route.post(ViewRoutes.BULK, BULK_BODY_BYTES_MAX, views::bulk),
             Route.get("/v1/views", views::count),

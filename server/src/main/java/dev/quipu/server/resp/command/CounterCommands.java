@@ -9,6 +9,7 @@ import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.engine.CounterAccess;
+import dev.quipu.engine.TransactionOperation;
 import dev.quipu.server.protocol.ConnectionMemory;
 import dev.quipu.server.protocol.StoredText;
 import dev.quipu.server.resp.key.Amounts;
@@ -138,14 +139,29 @@ public final class CounterCommands {
               return new Reply.Number(value instanceof Reply.Bulk bulk ? bulk.length() : 0);
             }),
         QUIPU_ADD,
-        RespCommand.of("quipu.outcome", "key id")
-            .summary("Returns the outcome of a request: applied, canceled or not-seen.")
-            .reads(
-                (counters, words) -> outcome(counters.outcome(words.sharedKey(1), id(words, 2)))),
-        RespCommand.of("quipu.cancel", "key id")
-            .summary("Cancels a request unless it was applied. Returns its outcome.")
-            .writes(
-                (counters, words) -> outcome(counters.cancel(words.sharedKey(1), id(words, 2)))));
+        RespCommand.of("quipu.outcome", "[key] id")
+            .summary(
+                "Returns the outcome of a request: applied, canceled or not-seen. Without a key, of"
+                    + " QUIPU.TX or QUIPU.HOLD.")
+            .reads((counters, words) ->
+                isOfAll(words)
+                    ? HoldCommands.outcome(counters, TransactionOperation.outcome(id(words, 1)))
+                    : outcome(counters.outcome(words.sharedKey(1), id(words, 2)))),
+        RespCommand.of("quipu.cancel", "[key] id")
+            .summary(
+                "Cancels a request unless it was applied. Returns its outcome. Without a key, of"
+                    + " QUIPU.TX.")
+            .writes((counters, words) ->
+                isOfAll(words)
+                    ? HoldCommands.outcome(counters, TransactionOperation.cancel(id(words, 1)))
+                    : outcome(counters.cancel(words.sharedKey(1), id(words, 2)))));
+  }
+
+  private static boolean isOfAll(Arguments words) {
+    if (words.size() > 3) {
+      throw new Rejected("ERR wrong number of arguments for '%s' command".formatted(words.text(0)));
+    }
+    return words.size() == 2;
   }
 
   /** Returns the reply of GET. */
@@ -309,24 +325,24 @@ public final class CounterCommands {
           throw new Rejected(
               "CONFLICT this id was first used with delta %s; delta or bounds differ"
                   .formatted(Decimal.text(conflict.added(), conflict.scale())));
-      case AddResult.Rejected rejected -> throw new Rejected(rejection(rejected));
+      case AddResult.Rejected rejected -> throw
+              new Rejected(
+                  rejection(rejected.why(), rejected.valueIfKnown(), rejected.scale()));
     };
   }
 
-  private static String rejection(AddResult.Rejected rejected) {
+  static String rejection(Rejection why, OptionalLong value, int scale) {
     String what =
-        switch (rejected.why()) {
+        switch (why) {
           case FLOOR -> "FLOOR value would fall below the floor";
           case CEILING -> "CEILING value would exceed the ceiling";
           case OVERFLOW -> "OVERFLOW value would exceed 64 bits";
           case HELD_ELSEWHERE -> "HELD capacity is held by regions that do not respond";
           case CANCELED -> "CANCELED request was canceled and will never be applied";
         };
-    return rejected.why() == Rejection.CANCELED || rejected.valueIfKnown().isEmpty()
+    return why == Rejection.CANCELED || value.isEmpty()
         ? what
-        : what
-            + "; the value is "
-            + Decimal.text(rejected.valueIfKnown().getAsLong(), rejected.scale());
+        : what + "; the value is " + Decimal.text(value.getAsLong(), scale);
   }
 
   private static Reply added(AddResult.Success done) {

@@ -121,6 +121,16 @@ public final class RespCommand {
       return new RespCommand(this, Access.WRITE, handler);
     }
 
+    /** Completes a command that reads counters, and whose arguments are read before the commit. */
+    RespCommand readsOnEngine(OnEngine handler) {
+      return new RespCommand(this, Access.READ, handler);
+    }
+
+    /** Completes one that changes counters in the same way. */
+    RespCommand writesOnEngine(OnEngine handler) {
+      return new RespCommand(this, Access.WRITE, handler);
+    }
+
     /** Completes a command that needs the connection only. */
     RespCommand onSession(OnSession handler) {
       return new RespCommand(this, Access.NONE, handler);
@@ -240,6 +250,6 @@ public final class RespCommand {
             Reply.bulk("summary"),
             Reply.bulk(summary),
             Reply.bulk("group"),
-            Reply.bulk(handler instanceof OnCounters ? "counters" : "connection")));
+            Reply.bulk(access == Access.NONE ? "connection" : "counters")));
   }
 }

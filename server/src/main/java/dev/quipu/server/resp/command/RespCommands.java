@@ -18,6 +18,7 @@ public final class RespCommands {
 
   private static Map<String, RespCommand> byName() {
     List<RespCommand> all = new ArrayList<>(CounterCommands.all());
+    all.addAll(HoldCommands.all());
     all.addAll(HashCommands.all());
     all.addAll(RankingCommands.all());
     all.addAll(SketchCommands.all());

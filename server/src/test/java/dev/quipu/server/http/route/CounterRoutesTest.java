@@ -99,7 +99,11 @@ final class CounterRoutesTest {
   private static final Failures FAILURES = new Failures(HOST, "map", "heap");
 
   private static CounterRoutes routes(Counters counters) {
-    return new CounterRoutes(counters, Supplier::get, FAILURES);
+    Balances none =
+        new Balances(() -> {
+          throw new UnsupportedOperationException();
+        });
+    return new CounterRoutes(counters, Supplier::get, none, FAILURES);
   }
 
   private static Exchange exchange(HttpMethod method, String name, String body) {

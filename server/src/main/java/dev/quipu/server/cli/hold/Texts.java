@@ -1,0 +1,107 @@
+package dev.quipu.server.cli.hold;
+
+import dev.quipu.Add;
+import dev.quipu.Bounds;
+import dev.quipu.HoldReading;
+import dev.quipu.Rejection;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/** The amounts and the results of the commands, as text and as JSON. */
+final class Texts {
+  private Texts() {}
+
+  /** Parses {@code NAME=DELTA}; a name may contain an equals sign. */
+  static Add add(String option, String text, Bounds bounds) {
+    return new Add(name(option, text), delta(option, text), bounds, null);
+  }
+
+  /** Returns the name in {@code NAME=DELTA}. */
+  static String name(String option, String text) {
+    int equals = text.lastIndexOf('=');
+    if (equals < 1) {
+      throw new IllegalArgumentException("%s is '%s'; use NAME=DELTA".formatted(option, text));
+    }
+    return text.substring(0, equals);
+  }
+
+  /** Returns the amount in {@code NAME=DELTA}. */
+  static long delta(String option, String text) {
+    try {
+      return Long.parseLong(text.substring(text.lastIndexOf('=') + 1));
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "%s is '%s'; the delta must be an integer from %d to %d"
+              .formatted(option, text, Long.MIN_VALUE, Long.MAX_VALUE),
+          e);
+    }
+  }
+
+  static String word(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Prints a rejection by a bound, or a cancellation. */
+  static int rejected(Output output, String counter, Rejection why, OptionalLong value) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("rejected", word(why));
+    String text = "rejected (%s)".formatted(word(why));
+    if (!counter.isEmpty()) {
+      members.put("counter", counter);
+      text += ": " + counter;
+    }
+    if (value.isPresent()) {
+      members.put("value", Long.toString(value.getAsLong()));
+      text += " is " + value.getAsLong();
+    }
+    output.print(text, members);
+    return ExitCode.REJECTED;
+  }
+
+  /** Prints that an id was used for something else. */
+  static int conflict(Output output) {
+    output.print(
+        "rejected (conflict): the request id was used for a different request",
+        Map.of("rejected", "conflict"));
+    return ExitCode.REJECTED;
+  }
+
+  /**
+   * Returns a hold in one line: id, state, expiry, and what is held or was kept of each counter.
+   */
+  static String line(HoldReading hold) {
+    StringBuilder line = new StringBuilder(Output.oneLine(hold.id().text()));
+    line.append('\t').append(word(hold.state())).append('\t').append(hold.expires());
+    for (HoldReading.Part part : hold.counters()) {
+      line.append('\t').append(Output.oneLine(part.counter()));
+      line.append('=').append(part.settled().orElse(part.delta()));
+    }
+    return line.append(hold.isLate() ? "\t(late)" : "").toString();
+  }
+
+  /** Returns the members of a hold. */
+  static Map<String, Object> members(HoldReading hold) {
+    List<Map<String, Object>> counters =
+        hold.counters().stream()
+            .map(part -> {
+              Map<String, Object> members =
+                  Output.members("counter", part.counter(), "delta", Long.toString(part.delta()));
+              part.settled().ifPresent(kept -> members.put("settled", Long.toString(kept)));
+              return members;
+            })
+            .toList();
+    Map<String, Object> members =
+        Output.members("id", hold.id().text(), "state", word(hold.state()));
+    members.put("counters", counters);
+    members.put("expires", hold.expires().toString());
+    if (hold.isLate()) {
+      members.put("late", true);
+    }
+    return members;
+  }
+}

@@ -1,0 +1,299 @@
+package dev.quipu.server.resp.command;
+
+import dev.quipu.Add;
+import dev.quipu.Bounds;
+import dev.quipu.HoldReading;
+import dev.quipu.HoldRequest;
+import dev.quipu.HoldRequest.Excess;
+import dev.quipu.HoldRequest.Late;
+import dev.quipu.HoldResult;
+import dev.quipu.Rejection;
+import dev.quipu.RequestId;
+import dev.quipu.Settlement;
+import dev.quipu.TransactionOutcome;
+import dev.quipu.TransactionResult;
+import dev.quipu.Transactions;
+import dev.quipu.engine.CounterAccess;
+import dev.quipu.engine.TransactionOperation;
+import dev.quipu.server.resp.key.Arguments;
+import dev.quipu.server.resp.key.Arguments.Rejected;
+import dev.quipu.server.resp.key.Kind;
+import dev.quipu.server.resp.wire.DeferredCommand;
+import dev.quipu.server.resp.wire.Replies;
+import dev.quipu.server.resp.wire.Reply;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.function.Function;
+
+/** Commands that change several keys together, and that reserve amounts of a key. */
+final class HoldCommands {
+  private static final String TX_WORDS =
+      "id key delta [FLOOR n] [CEILING n] [key delta [FLOOR n] [CEILING n] ...]";
+  private static final String HOLD_WORDS =
+      "key delta ID id TTL ms [FLOOR n] [CEILING n] [LATE APPLY] [EXCESS ALLOW]";
+  private static final String STATE =
+      "Returns its state, its expiry, whether it was late and whether it was replayed.";
+
+  private static final Reply CONFLICT =
+      new Reply.Failure("CONFLICT this id was first used for other adds, or for a hold");
+
+  private HoldCommands() {}
+
+  static List<RespCommand> all() {
+    return List.of(
+        RespCommand.of("quipu.tx", TX_WORDS)
+            .summary(
+                "Adds to all keys or to none, exactly once per id. Returns the value and the delta"
+                    + " of each, and whether it was replayed.")
+            .noKeys()
+            .writesOnEngine((session, words) -> commit(words)),
+        RespCommand.of("quipu.hold", HOLD_WORDS)
+            .summary("Reserves an amount of a key. " + STATE)
+            .writesOnEngine((session, words) -> place(words)),
+        RespCommand.of("quipu.settle", "id delta")
+            .summary("Keeps what was used of a hold, and gives back the rest. " + STATE)
+            .noKeys()
+            .writesOnEngine((session, words) -> {
+              Settlement kept = Settlement.each(words.number(2));
+              return onHold(TransactionOperation.settle(CounterCommands.id(words, 1), kept));
+            }),
+        RespCommand.of("quipu.release", "id")
+            .summary("Gives back everything that a hold reserved. " + STATE)
+            .noKeys()
+            .writesOnEngine((session, words) ->
+                onHold(TransactionOperation.release(CounterCommands.id(words, 1)))),
+        RespCommand.of("quipu.extend", "id milliseconds")
+            .summary("Sets the expiry of an open hold to this time from now. " + STATE)
+            .noKeys()
+            .writesOnEngine((session, words) -> {
+              Duration ttl = ttl(words, 2);
+              return onHold(TransactionOperation.extend(CounterCommands.id(words, 1), ttl));
+            }),
+        RespCommand.of("quipu.holdinfo", "id")
+            .summary("Returns the state, the expiry and the keys of a hold.")
+            .noKeys()
+            .readsOnEngine((session, words) ->
+                new Call<>(
+                    TransactionOperation.find(CounterCommands.id(words, 1)),
+                    found -> found.map(HoldCommands::info).orElse(Replies.NULL))));
+  }
+
+  /**
+   * A command that runs an operation.
+   *
+   * @param reply must not throw, since a call that is rejected may have ended an expired hold
+   */
+  private record Call<T>(TransactionOperation<T> operation, Function<T, Reply> reply)
+      implements DeferredCommand {
+    @Override
+    public int bytesMax(CounterAccess counters) {
+      return operation.bytesMax(counters);
+    }
+
+    @Override
+    public Reply run(CounterAccess counters) {
+      operation.on(counters);
+      return reply.apply(operation.result());
+    }
+  }
+
+  /** A call that adds to keys, which must not hold anything else than a counter. */
+  private record Adding(DeferredCommand call, RequestId id, List<Add> adds)
+      implements DeferredCommand {
+    @Override
+    public int bytesMax(CounterAccess counters) {
+      return call.bytesMax(counters);
+    }
+
+    @Override
+    public Reply run(CounterAccess counters) {
+      for (Add add : adds) {
+        if (!Kind.mayBeNumber(counters, add.counter()) && !isKnown(counters)) {
+          Kind.requireNumber(counters, add.counter());
+        }
+      }
+      return call.run(counters);
+    }
+
+    /**
+     * Returns whether the id was used before: then its first answer does not depend on the keys.
+     */
+    private boolean isKnown(CounterAccess counters) {
+      TransactionOperation<TransactionOutcome> outcome = TransactionOperation.outcome(id);
+      outcome.on(counters);
+      return !(outcome.result() instanceof TransactionOutcome.NotSeen);
+    }
+  }
+
+  // ---- transactions
+
+  private static DeferredCommand commit(Arguments words) {
+    RequestId id = CounterCommands.id(words, 1);
+    List<Add> adds = new ArrayList<>();
+    int at = 2;
+    while (at < words.size()) {
+      if (at + 1 == words.size()) {
+        throw new Rejected(Arguments.SYNTAX + "; use QUIPU.TX " + TX_WORDS);
+      }
+      if (adds.size() == Transactions.COUNTERS_MAX) {
+        throw new Rejected(
+            "ERR transaction has more than %d keys, which is the limit"
+                .formatted(Transactions.COUNTERS_MAX));
+      }
+      String key = words.sharedKey(at);
+      long delta = words.number(at + 1);
+      long floor = Long.MIN_VALUE;
+      long ceiling = Long.MAX_VALUE;
+      at += 2;
+      while (at + 1 < words.size() && isBound(words.word(at))) {
+        if (words.word(at).equals("FLOOR")) {
+          floor = words.number(at + 1);
+        } else {
+          ceiling = words.number(at + 1);
+        }
+        at += 2;
+      }
+      adds.add(new Add(key, delta, new Bounds(floor, ceiling), null));
+    }
+    Transactions.check(adds);
+    return new Adding(
+        new Call<>(TransactionOperation.commit(id, adds), HoldCommands::committed), id, adds);
+  }
+
+  private static boolean isBound(String word) {
+    return word.equals("FLOOR") || word.equals("CEILING");
+  }
+
+  private static Reply committed(TransactionResult result) {
+    return switch (result) {
+      case TransactionResult.Applied applied ->
+          new Reply.Several(List.of(added(applied.adds()), Reply.of(applied.isReplayed())));
+      case TransactionResult.Rejected rejected ->
+          rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown());
+      case TransactionResult.Conflict conflict -> CONFLICT;
+    };
+  }
+
+  private static Reply added(List<TransactionResult.Added> adds) {
+    return new Reply.Several(
+        adds.stream()
+            .<Reply>map(each ->
+                new Reply.Several(
+                    List.of(new Reply.Number(each.value()), new Reply.Number(each.added()))))
+            .toList());
+  }
+
+  private static Reply rejected(String key, Rejection why, OptionalLong value) {
+    String text = CounterCommands.rejection(why, value, 0);
+    return new Reply.Failure(key.isEmpty() ? text : text + ", of key " + key);
+  }
+
+  /** Returns the reply of QUIPU.OUTCOME or QUIPU.CANCEL without a key. */
+  static Reply outcome(CounterAccess counters, TransactionOperation<TransactionOutcome> operation) {
+    operation.on(counters);
+    return switch (operation.result()) {
+      case TransactionOutcome.Applied applied ->
+          new Reply.Several(List.of(Reply.bulk("applied"), added(applied.adds())));
+      case TransactionOutcome.Held held ->
+          new Reply.Several(List.of(Reply.bulk("held"), state(held.hold().state())));
+      case TransactionOutcome.NotSeen unseen -> new Reply.Several(List.of(Reply.bulk("not-seen")));
+      case TransactionOutcome.Canceled canceled ->
+          new Reply.Several(List.of(Reply.bulk("canceled")));
+    };
+  }
+
+  // ---- holds
+
+  private static DeferredCommand place(Arguments words) {
+    String syntax = Arguments.SYNTAX + "; use QUIPU.HOLD " + HOLD_WORDS;
+    if (!words.word(3).equals("ID") || !words.word(5).equals("TTL") || words.size() % 2 == 0) {
+      throw new Rejected(syntax);
+    }
+    long floor = Long.MIN_VALUE;
+    long ceiling = Long.MAX_VALUE;
+    Late late = Late.REJECT;
+    Excess excess = Excess.REJECT;
+    for (int i = 7; i < words.size(); i += 2) {
+      switch (words.word(i)) {
+        case "FLOOR" -> floor = words.number(i + 1);
+        case "CEILING" -> ceiling = words.number(i + 1);
+        case "LATE" -> late = policy(Late.class, words.word(i + 1), syntax);
+        case "EXCESS" -> excess = policy(Excess.class, words.word(i + 1), syntax);
+        default -> throw new Rejected(syntax);
+      }
+    }
+    RequestId id = CounterCommands.id(words, 4);
+    Add add = new Add(words.sharedKey(1), words.number(2), new Bounds(floor, ceiling), null);
+    HoldRequest request = new HoldRequest(id, List.of(add), ttl(words, 6), late, excess);
+    return new Adding(onHold(TransactionOperation.place(request)), id, request.adds());
+  }
+
+  private static <E extends Enum<E>> E policy(Class<E> type, String word, String syntax) {
+    for (E each : type.getEnumConstants()) {
+      if (each.name().equals(word)) {
+        return each;
+      }
+    }
+    throw new Rejected(syntax);
+  }
+
+  private static Duration ttl(Arguments words, int index) {
+    return HoldRequest.checkTtl(Duration.ofMillis(words.number(index)));
+  }
+
+  private static DeferredCommand onHold(TransactionOperation<HoldResult> operation) {
+    return new Call<>(operation, HoldCommands::reply);
+  }
+
+  private static Reply reply(HoldResult result) {
+    return switch (result) {
+      case HoldResult.Done done ->
+          new Reply.Several(
+              List.of(
+                  state(done.hold().state()),
+                  new Reply.Number(done.hold().expires().toEpochMilli()),
+                  Reply.of(done.hold().isLate()),
+                  Reply.of(done.isReplayed())));
+      case HoldResult.Rejected rejected ->
+          rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown());
+      case HoldResult.Exceeded exceeded -> new Reply.Failure("EXCEEDED " + result.explanation());
+      case HoldResult.Closed closed ->
+          new Reply.Failure("CLOSED hold is already " + word(closed.hold().state()));
+      case HoldResult.NotFound notFound -> new Reply.Failure("NOHOLD " + result.explanation());
+      case HoldResult.Conflict conflict -> CONFLICT;
+    };
+  }
+
+  private static String word(HoldReading.State state) {
+    return state.name().toLowerCase(Locale.ROOT);
+  }
+
+  private static Reply state(HoldReading.State state) {
+    return Reply.bulk(word(state));
+  }
+
+  private static Reply info(HoldReading hold) {
+    List<Reply> keys = new ArrayList<>();
+    for (HoldReading.Part part : hold.counters()) {
+      List<Reply> facts = new ArrayList<>();
+      fact(facts, "key", Reply.bulk(part.counter()));
+      fact(facts, "delta", new Reply.Number(part.delta()));
+      part.settled().ifPresent(settled -> fact(facts, "settled", new Reply.Number(settled)));
+      keys.add(new Reply.Pairs(facts));
+    }
+    List<Reply> facts = new ArrayList<>();
+    fact(facts, "state", state(hold.state()));
+    fact(facts, "expires-at-ms", new Reply.Number(hold.expires().toEpochMilli()));
+    fact(facts, "late", Reply.of(hold.isLate()));
+    fact(facts, "keys", new Reply.Several(keys));
+    return new Reply.Pairs(facts);
+  }
+
+  private static void fact(List<Reply> facts, String name, Reply value) {
+    facts.add(Reply.bulk(name));
+    facts.add(value);
+  }
+}
