@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
@@ -176,8 +177,8 @@ final class HoldBook {
 
   /** Checks that each rejection was justified at some moment of its call. */
   private void checkRejections(String counter) {
-    TreeMap<Long, long[]> begins = new TreeMap<>(); // what may be taken, or added, from then on
-    TreeMap<Long, long[]> ends = new TreeMap<>(); // what is known to be different from then on
+    NavigableMap<Long, long[]> begins = new TreeMap<>(); // what may be taken, or added, from then on
+    NavigableMap<Long, long[]> ends = new TreeMap<>(); // what is known to be different from then on
     for (Hold hold : all()) {
       if (hold.isPlaced && hold.counters.contains(counter)) {
         long least = Math.min(0, hold.delta);
@@ -207,13 +208,13 @@ final class HoldBook {
     }
   }
 
-  private static void add(TreeMap<Long, long[]> at, long millis, long least, long most) {
+  private static void add(Map<Long, long[]> at, long millis, long least, long most) {
     long[] both = at.computeIfAbsent(millis, missing -> new long[2]);
     both[0] += least;
     both[1] += most;
   }
 
-  private static void sum(TreeMap<Long, long[]> at) {
+  private static void sum(NavigableMap<Long, long[]> at) {
     long[] sum = new long[2];
     for (long[] each : at.values()) {
       each[0] = sum[0] += each[0];
