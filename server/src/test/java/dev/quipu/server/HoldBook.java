@@ -177,8 +177,8 @@ final class HoldBook {
 
   /** Checks that each rejection was justified at some moment of its call. */
   private void checkRejections(String counter) {
-    NavigableMap<Long, long[]> begins = new TreeMap<>(); // what may be taken, or added, from then on
-    NavigableMap<Long, long[]> ends = new TreeMap<>(); // what is known to be different from then on
+    NavigableMap<Long, long[]> begins = new TreeMap<>(); // of what is possible
+    NavigableMap<Long, long[]> ends = new TreeMap<>(); // of what is known
     for (Hold hold : all()) {
       if (hold.isPlaced && hold.counters.contains(counter)) {
         long least = Math.min(0, hold.delta);
