@@ -127,7 +127,7 @@ public final class Engine implements EmbeddedEngine {
     this.failure = failure;
     Disk disk = environment.disk();
     State state = found.state();
-    found.removeStale(disk, directory);
+    found.prepare(disk, directory);
     state.scaleRules = options.scales();
     for (Path each : List.of(directory, Log.directory(directory), IdFiles.directory(directory))) {
       disk.syncDirectory(each); // what was read may not be durable yet: see Log.writeAgain

@@ -7,7 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.HoldReading;
+import dev.quipu.HoldRequest;
+import dev.quipu.Quipu;
+import dev.quipu.Reading;
 import dev.quipu.RequestId;
+import dev.quipu.Settlement;
+import dev.quipu.TransactionResult;
+import dev.quipu.backend.Backends;
 import dev.quipu.engine.backup.Backup;
 import dev.quipu.engine.backup.BackupFiles;
 import dev.quipu.layer.Store;
@@ -18,6 +25,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -47,6 +56,11 @@ final class FormatsTest {
   private static final Add REJECTED =
       new Add("stock", -1, Bounds.atLeast(0), RequestId.of("rejected"));
 
+  private static final List<Add> TRANSFER =
+      List.of(new Add("budget/a", -700, null), new Add("budget/b", 7, null));
+  private static final List<RequestId> HOLDS =
+      List.of(RequestId.of("an open hold"), RequestId.of("a settled hold"));
+
   @TempDir Path temporary;
 
   /** Writes {@code formats/N.zip}: a data directory that was killed, and a backup of it. */
@@ -66,6 +80,7 @@ final class FormatsTest {
     for (int i = 0; i < INVOICES; i++) {
       var unusedNumber = invoices(engine).add("invoices", "order-" + i, RequestId.of("order-" + i));
     }
+    useTransactions(engine);
     try (Backup backup = Backup.open(data, work.resolve("backup"))) {
       var unusedStatus = backup.run();
     }
@@ -79,6 +94,41 @@ final class FormatsTest {
     Runtime.getRuntime().halt(0);
   }
 
+  private static void useTransactions(Engine engine) {
+    var unusedScale = Quipu.on(Backends.backend(engine)).counter("budget/a").fixScale(2);
+    var unusedMoved = engine.transactions().commit(RequestId.of("transfer"), TRANSFER);
+    for (RequestId id : HOLDS) {
+      var unusedHold = engine.holds().place(hold(id));
+    }
+    var unusedSettled = engine.holds().settle(HOLDS.get(1), Settlement.each(-3));
+  }
+
+  private static HoldRequest hold(RequestId id) {
+    return new HoldRequest(
+        id,
+        List.of(new Add("budget/a", -5, Bounds.atLeast(-900), null)),
+        Duration.ofDays(366),
+        HoldRequest.Late.APPLY,
+        HoldRequest.Excess.ALLOW);
+  }
+
+  private static void expectTransactions(Engine engine) {
+    var moved = engine.transactions().commit(RequestId.of("transfer"), TRANSFER).orElseThrow();
+    assertTrue(moved.isReplayed());
+    assertEquals(new TransactionResult.Added("budget/a", -700, -700), moved.adds().getFirst());
+    for (RequestId id : HOLDS) {
+      var placed = engine.holds().place(hold(id)).orElseThrow();
+      assertTrue(placed.isReplayed());
+      assertEquals(
+          id.equals(HOLDS.getFirst()) ? HoldReading.State.OPEN : HoldReading.State.SETTLED,
+          placed.hold().state());
+    }
+    assertEquals(-5, engine.holds().balance("budget/a").orElseThrow().held());
+    Reading reading = engine.read("budget/a").orElseThrow();
+    assertEquals(-708, reading.value());
+    assertEquals(2, reading.scale());
+  }
+
   private static SequenceOfRecords invoices(Engine engine) {
     return new SequenceOfRecords(new Store(engine.driver(), Clock.system()));
   }
@@ -88,19 +138,25 @@ final class FormatsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = 2)
+  @ValueSource(ints = {2, 3})
   void itsDirectoryAndItsBackupAreComplete(int format) throws IOException {
     unzip("/formats/%d.zip".formatted(format));
     BackupFiles.Report report = BackupFiles.check(temporary.resolve("backup"));
     assertTrue(report.sound(), () -> report.lines().toString());
     var unusedPosition =
         BackupFiles.restore(temporary.resolve("backup"), temporary.resolve("restored"));
-    expectAll(temporary.resolve("restored"));
-    expectAll(temporary.resolve("data"));
+    for (String each : List.of("restored", "data")) {
+      expectAll(temporary.resolve(each), format);
+      String first = Files.readAllLines(temporary.resolve(each).resolve("format")).getFirst();
+      assertEquals("quipu-engine 3", first);
+    }
   }
 
-  private void expectAll(Path data) {
+  private void expectAll(Path data, int format) {
     try (Engine engine = Engine.open(data, OPTIONS)) {
+      if (format >= 3) {
+        expectTransactions(engine);
+      }
       for (int c = 0; c < COUNTERS; c++) {
         int counter = c;
         long sum =

@@ -12,6 +12,7 @@ import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.TransactionOperation;
 import dev.quipu.testservers.DataDirectory;
+import dev.quipu.time.Clock;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,12 +91,12 @@ public final class TransactionCosts {
   }
 
   private static double rate(Group group, int inFlight) {
-    long start = System.nanoTime();
+    long start = Clock.system().nanoTime();
     long end = start;
     long done = 0;
     while (end - start < TURN_NANOS) {
       done += group.run(inFlight);
-      end = System.nanoTime();
+      end = Clock.system().nanoTime();
     }
     return done * 1e9 / (end - start);
   }

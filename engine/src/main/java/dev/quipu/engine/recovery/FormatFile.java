@@ -23,7 +23,10 @@ import java.util.Set;
 public final class FormatFile {
   public static final String FILE = "format";
   private static final String DRAFT = FILE + ".tmp";
-  private static final String FORMAT = "quipu-engine 2";
+  private static final String FORMAT = "quipu-engine 3";
+
+  /** Format 2 has no transactions, holds and scales; the rest is the same. */
+  private static final Set<String> READABLE = Set.of(FORMAT, "quipu-engine 2");
 
   /** What a directory may contain whose engine was not created completely, or is damaged. */
   private static final Set<String> OWN =
@@ -98,6 +101,14 @@ public final class FormatFile {
     disk.rename(draft, directory.resolve(FILE));
   }
 
+  /** Marks a directory of an earlier format as one of this format, before it is written to. */
+  public static void upgrade(Disk disk, Path directory) throws IOException {
+    String text = StandardCharsets.UTF_8.decode(disk.read(directory.resolve(FILE))).toString();
+    if (!text.startsWith(FORMAT)) {
+      write(disk, directory, FORMAT + text.substring(text.indexOf('\n')));
+    }
+  }
+
   /** Returns the identity of the directory, which is part of each of its files. */
   public static long identity(Disk disk, Path directory) throws IOException {
     return identityIn(disk, directory, directory.resolve(FILE));
@@ -110,14 +121,16 @@ public final class FormatFile {
     List<String> lines = text.lines().toList();
     boolean isComplete =
         lines.size() == 2 || (lines.size() == 3 && lines.get(2).matches("restored [0-9a-f]{16}"));
-    if (isComplete && lines.get(0).matches("quipu-engine \\d+") && !lines.get(0).equals(FORMAT)) {
+    if (isComplete
+        && lines.get(0).matches("quipu-engine \\d+")
+        && !READABLE.contains(lines.get(0))) {
       throw new NotAppliedException(
           Reason.INVALID,
           "the data directory %s has the format '%s', and this version reads '%s': export it with the version that wrote it (quipu export --all), and import the export to a new directory (quipu import --format directory)"
               .formatted(directory, lines.get(0), FORMAT));
     }
     if (!isComplete
-        || !lines.get(0).equals(FORMAT)
+        || !READABLE.contains(lines.get(0))
         || !lines.get(1).matches("identity [0-9a-f]{16}")) {
       // Not even a lenient read can continue: without the identity no checksum matches.
       throw new DamageException(

@@ -45,8 +45,12 @@ public record Recovered(
     return bytes;
   }
 
-  /** Removes what is not part of the state: files of forgotten request ids, and drafts. */
-  public void removeStale(Disk disk, Path directory) throws IOException {
+  /**
+   * Prepares the directory for writes: marks it as one of this format, and removes what is not part
+   * of the state, which are files of forgotten request ids, and drafts.
+   */
+  public void prepare(Disk disk, Path directory) throws IOException {
+    FormatFile.upgrade(disk, directory);
     List<Path> used = state.ids.files().stream().map(IdFile::path).toList();
     for (Path file : disk.list(IdFiles.directory(directory))) {
       if (!used.contains(file)) {
