@@ -89,6 +89,7 @@ public final class TransactionAccess {
       int ordinal = state.counters.find(add.counter());
       ordinals[i] = ordinal;
       access.requireNumber(ordinal, add.counter());
+      requireInteger(ordinal, add);
       long value = access.isAlive(ordinal) ? state.counters.value(ordinal) : 0;
       Rejection why = Rejection.of(value, add.delta(), add.bounds());
       if (why != null && first == null) {
@@ -106,6 +107,16 @@ public final class TransactionAccess {
       bytes += ordinals[i] < 0 ? CounterTable.memoryBytes(adds.get(i).counter()) : 0;
     }
     state.requireMemory(bytes);
+  }
+
+  /** Rejects decimals: the amounts of transactions and holds would have to be converted. */
+  private void requireInteger(int ordinal, Add add) {
+    int scale = access.scale(ordinal, add.counter());
+    if (scale != 0 || add.scale() > 0) {
+      throw new IllegalArgumentException(
+          "counter %s has the scale %d; transactions and holds count integers, so use single adds"
+              .formatted(add.counter(), Math.max(scale, add.scale())));
+    }
   }
 
   /** Adds to a counter, without overflow as checked before; returns its ordinal. */

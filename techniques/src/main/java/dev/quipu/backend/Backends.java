@@ -208,8 +208,8 @@ public final class Backends {
         case "UniqueValues" -> new UniqueValues(store);
         case "Presence" -> Presence.on(store);
         case "DisplayCounters" -> DurableFirst.withoutCache(counters, store.clock());
-        case "Transactions" -> new StoredTransactions(counters, store, Randomness.secure());
-        case "Holds" -> new StoredHolds(counters, store, Randomness.secure());
+        case "Transactions" -> new StoredTransactions(integers(), store, Randomness.secure());
+        case "Holds" -> new StoredHolds(integers(), store, Randomness.secure());
         default ->
             throw new UnsupportedOperationException(
                 type.getName()
@@ -217,6 +217,12 @@ public final class Backends {
                     + " SequenceOfRecords, RevisionLog, RangeJobs, UniqueValues, Presence,"
                     + " DisplayCounters, Transactions, Holds");
       };
+    }
+
+    /** Returns the counters if none is a decimal: these parts add units without conversion. */
+    private Counters integers() {
+      ScaledCounters.requireNone(counters, "transactions and holds");
+      return counters;
     }
 
     @Override

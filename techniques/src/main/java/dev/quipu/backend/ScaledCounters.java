@@ -41,6 +41,22 @@ public final class ScaledCounters implements Counters {
     return counters.as(ScaledCounters.class).map(each -> each.rules.of(counter)).orElse(0);
   }
 
+  /**
+   * Requires that no counters have a scale by their names.
+   *
+   * @param what does not support them, for the message
+   * @throws UnsupportedOperationException if some have
+   */
+  static void requireNone(Counters counters, String what) {
+    ScaleRules rules =
+        counters.as(ScaledCounters.class).map(each -> each.rules).orElse(ScaleRules.none());
+    if (!rules.isEmpty()) {
+      throw new UnsupportedOperationException(
+          "%s count integers, and counters of this store may be decimals (--scale %s)"
+              .formatted(what, rules));
+    }
+  }
+
   /** Makes an add by another way than {@link Counters#add}, in units of its counter. */
   public static AddResult around(Counters counters, Add add, Function<Add, AddResult> way) {
     int scale = scale(counters, add.counter());

@@ -311,7 +311,7 @@ final class DecimalsTest {
                   new BigDecimal(client.add("tiny", "{\"delta\":" + text + "}").text("value"));
               case 1 ->
                   new BigDecimal(client.add("tiny", "{\"delta\":\"" + text + "\"}").text("value"));
-              case 2 -> new BigDecimal(redis.ask("INCRBYFLOAT tiny " + text).split("\r\n")[1]);
+              case 2 -> new BigDecimal(redis.ask("INCRBYFLOAT tiny " + text).split("\r\n", -1)[1]);
               default -> remote.counter("tiny").add(delta).orElseThrow().valueDecimal();
             };
         assertEquals(sum.setScale(18), after);

@@ -38,6 +38,9 @@ public record OperationRoutes(
               "held-elsewhere",
               "Regions that do not respond hold the amount; nothing changed. Retry later."),
           Map.entry(
+              "scale-fixed",
+              "The counter has another scale, and a value or request ids; nothing changed."),
+          Map.entry(
               "value-mismatch", "The value of the counter differs from ifValue; nothing changed."),
           Map.entry("overflow", "The value would not fit into 64 bits; nothing changed."),
           Map.entry("request-canceled", "The request was canceled: it is never applied."),
