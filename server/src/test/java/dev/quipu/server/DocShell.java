@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs the commands of one page in a directory that holds what pages use of a clone. */
 final class DocShell implements AutoCloseable {
-  private static final List<String> LINKS = List.of("quipu", "clients", "server");
+  private static final List<String> LINKS = List.of("quipu", "clients", "samples", "server");
 
   private final Path directory;
   private final Map<String, Process> servers = new HashMap<>();

@@ -21,9 +21,9 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every shell command of the README, the start page and the guides is run, in order, on the real
- * component, and prints what the page shows. CONTRIBUTING.md, "Executable documentation", states
- * the convention.
+ * Every shell command of the README, the start page, the guides and a sample is run, in order, on
+ * the real component, and prints what the page shows. CONTRIBUTING.md, "Executable documentation",
+ * states the convention.
  */
 final class DocsIT {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -36,7 +36,10 @@ final class DocsIT {
 
   private static List<DocPage> pages() throws IOException {
     List<Path> files =
-        new ArrayList<>(List.of(ROOT.resolve("README.md"), ROOT.resolve("docs/start.md")));
+        new ArrayList<>(
+            Stream.of("README.md", "docs/start.md", "samples/ai-budget/README.md")
+                .map(ROOT::resolve)
+                .toList());
     try (Stream<Path> guides = Files.list(ROOT.resolve("docs/guides"))) {
       guides.filter(file -> file.toString().endsWith(".md")).sorted().forEach(files::add);
     }

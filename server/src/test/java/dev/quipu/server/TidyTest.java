@@ -103,6 +103,7 @@ final class TidyTest {
         ".*\\.java",
         (file, line) ->
             !isTest(file)
+                && !file.startsWith(ROOT.resolve("samples")) // applications
                 && !file.toString().contains("/dev/quipu/time/")
                 && CLOCK.matcher(line).find());
   }

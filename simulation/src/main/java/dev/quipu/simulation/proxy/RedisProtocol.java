@@ -12,7 +12,16 @@ import org.jspecify.annotations.Nullable;
 /** RESP 2 and 3: commands as arrays, one reply each. */
 public final class RedisProtocol implements Protocol {
   private static final Set<String> READS =
-      Set.of("GET", "MGET", "HGET", "HGETALL", "HMGET", "ZRANGE", "FCALL_RO", "EVAL_RO");
+      Set.of(
+          "GET",
+          "MGET",
+          "HGET",
+          "HGETALL",
+          "HMGET",
+          "ZRANGE",
+          "FCALL_RO",
+          "EVAL_RO",
+          "QUIPU.HOLDINFO");
   private static final Set<String> WRITES =
       Set.of(
           "SET",
@@ -28,7 +37,12 @@ public final class RedisProtocol implements Protocol {
           "EVAL",
           "EVALSHA",
           "FCALL",
-          "QUIPU.ADD");
+          "QUIPU.ADD",
+          "QUIPU.TX",
+          "QUIPU.HOLD",
+          "QUIPU.SETTLE",
+          "QUIPU.RELEASE",
+          "QUIPU.EXTEND");
 
   /** Creates the protocol. */
   public RedisProtocol() {}
