@@ -3,7 +3,6 @@ package dev.quipu.engine;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.commit.Task;
 import dev.quipu.engine.environment.Failure;
-import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
 import dev.quipu.time.Clock;
 import java.io.IOException;
@@ -183,8 +182,8 @@ public final class SimHooks {
   }
 
   /** A planted bug: see {@link SimMutations}. */
-  public static void unexpire(CounterTable counters, int ordinal) {
-    counters.expire(ordinal, 0);
+  public static void unexpire(State state, int ordinal) {
+    state.counters.expire(ordinal, 0);
   }
 
   /** Replaces {@link dev.quipu.time.Randomness#secure}. */

@@ -83,9 +83,9 @@ final class SimMutations {
         call(
             "CounterAccess",
             "writable",
-            "CounterTable",
-            "remove",
-            hook("unexpire", "(L" + ENGINE + "state/CounterTable;I)V")));
+            "State",
+            "removeCounter",
+            hook("unexpire", "(L" + ENGINE + "state/State;I)V")));
     all.put(
         "a start with a wrong clock advances the age of request ids without limit",
         call(

@@ -204,8 +204,8 @@ final class ClientHoldsTest {
                 id,
                 adds,
                 Duration.ofSeconds(contents.nextInt(1, 60)),
-                Late.values()[contents.nextInt(2)],
-                Excess.values()[contents.nextInt(2)]);
+                contents.nextBoolean() ? Late.REJECT : Late.APPLY,
+                contents.nextBoolean() ? Excess.REJECT : Excess.ALLOW);
         yield (transactions, holds) -> holds.place(request);
       }
       case 8 -> (transactions, holds) -> holds.settle(id, Settlement.each(delta));

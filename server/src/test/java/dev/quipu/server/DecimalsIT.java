@@ -48,8 +48,7 @@ final class DecimalsIT {
 
   private QuipuProcess serve(String... more) throws IOException {
     List<String> options =
-        new ArrayList<>(
-            List.of("--data", directory.resolve("data").toString(), "--resp", "0"));
+        new ArrayList<>(List.of("--data", directory.resolve("data").toString(), "--resp", "0"));
     options.addAll(List.of(more));
     return QuipuProcess.serve(directory.resolve("out"), options.toArray(String[]::new));
   }

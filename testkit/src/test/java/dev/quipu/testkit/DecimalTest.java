@@ -80,8 +80,32 @@ final class DecimalTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "", "-", "+1", "01", "-01", "00", ".5", "5.", "1e", "1e+", "e1", "1_0", "1,5", " 1", "1 ",
-        "NaN", "Infinity", "0x10", "1e99999", "1e-99999", "1f", "1d", "١", "1..2", "1.2.3", "--1"
+        "",
+        "-",
+        "+1",
+        "01",
+        "-01",
+        "00",
+        ".5",
+        "5.",
+        "1e",
+        "1e+",
+        "e1",
+        "1_0",
+        "1,5",
+        " 1",
+        "1 ",
+        "NaN",
+        "Infinity",
+        "0x10",
+        "1e99999",
+        "1e-99999",
+        "1f",
+        "1d",
+        "١",
+        "1..2",
+        "1.2.3",
+        "--1"
       })
   void otherTextsAreRejected(String text) {
     String message =
@@ -113,15 +137,13 @@ final class DecimalTest {
     assertEquals(
         "x has 19 digits after the point; the limit is 18",
         assertThrows(
-                IllegalArgumentException.class,
-                () -> Decimal.parse("x", "0.1234567890123456789"))
+                IllegalArgumentException.class, () -> Decimal.parse("x", "0.1234567890123456789"))
             .getMessage());
     assertEquals(
         "x does not fit into 64 bits; with 2 digits after the point it must be from"
             + " -92233720368547758.08 to 92233720368547758.07",
         assertThrows(
-                IllegalArgumentException.class,
-                () -> Decimal.parse("x", "92233720368547758.08"))
+                IllegalArgumentException.class, () -> Decimal.parse("x", "92233720368547758.08"))
             .getMessage());
   }
 
@@ -145,7 +167,13 @@ final class DecimalTest {
 
   @ParameterizedTest
   @CsvSource({
-    "budget, 0", "budget/, 2", "budget/x, 2", "budget/team/x, 4", "rate, 6", "rate2, 0", "x, 0"
+    "budget, 0",
+    "budget/, 2",
+    "budget/x, 2",
+    "budget/team/x, 4",
+    "rate, 6",
+    "rate2, 0",
+    "x, 0"
   })
   void theLongestPrefixGivesTheScale(String name, int scale) {
     ScaleRules rules = ScaleRules.parse(List.of("budget/*=2", "budget/team/*=4", "rate=6"));
@@ -161,7 +189,6 @@ final class DecimalTest {
 
   @Test
   void aPatternHasOneScale() {
-    assertThrows(
-        IllegalArgumentException.class, () -> ScaleRules.parse(List.of("a*=1", "a*=1")));
+    assertThrows(IllegalArgumentException.class, () -> ScaleRules.parse(List.of("a*=1", "a*=1")));
   }
 }

@@ -20,8 +20,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers to callers of holds, and the values that the counters had in the
- * store at each moment. Knows nothing of the items of holds.
+ * The answers to callers of holds, and the values that the counters had in the store at each
+ * moment. Knows nothing of the items of holds.
  */
 final class HoldLedger {
   private final Map<String, List<long[]>> history = new TreeMap<>(); // {nanos, value}

@@ -48,7 +48,9 @@ final class Rejections {
                   "Request canceled",
                   "the request was not applied and never will be");
         };
-    rejected.valueIfKnown().ifPresent(value -> problem.with("value", Decimal.text(value, rejected.scale())));
+    rejected
+        .valueIfKnown()
+        .ifPresent(value -> problem.with("value", Decimal.text(value, rejected.scale())));
     return problem;
   }
 

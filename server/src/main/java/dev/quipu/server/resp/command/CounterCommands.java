@@ -325,9 +325,8 @@ public final class CounterCommands {
           throw new Rejected(
               "CONFLICT this id was first used with delta %s; delta or bounds differ"
                   .formatted(Decimal.text(conflict.added(), conflict.scale())));
-      case AddResult.Rejected rejected -> throw
-              new Rejected(
-                  rejection(rejected.why(), rejected.valueIfKnown(), rejected.scale()));
+      case AddResult.Rejected rejected ->
+          throw new Rejected(rejection(rejected.why(), rejected.valueIfKnown(), rejected.scale()));
     };
   }
 
