@@ -308,7 +308,8 @@ public final class HoldAccess {
       if (isExcess(kept[i], part.delta()) && (ended.policies() & HoldRecord.EXCESS_ALLOW) == 0) {
         return new HoldResult.Exceeded(counter, part.delta());
       }
-      if (counter.isEmpty() || access.text(counter) != null) { // lost, or no counter any more
+      if (counter.isEmpty() || access.text(counter) != null || access.scale(counter) != 0) {
+        // It is lost, or was removed and is no counter of integers any more.
         return new HoldResult.Closed(reading(ended));
       }
       if (kept[i] != 0) {

@@ -269,13 +269,29 @@ final class HoldsTest {
   }
 
   @Test
+  void aCounterThatBecameADecimalIsNotSettledLate() {
+    fill("day", 10);
+    HoldRequest request =
+        new HoldRequest(ID, List.of(take("day", 7)), TTL, Late.APPLY, Excess.REJECT);
+    done(holds.place(request), State.OPEN, false);
+    engine.delete("day");
+    TestOperation.run(engine, access -> access.set("day", 500, 2));
+    clock.advance(TTL);
+    closed(holds.settle(ID, Settlement.each(-1)), State.EXPIRED);
+    assertTrue(engine.failure().isEmpty());
+    assertEquals(500, value("day"));
+  }
+
+  @Test
   void idsAreOneNamespaceWithTransactions() {
     fill("budget", 10);
     done(holds.place(request(take("budget", 7))), State.OPEN, false);
     assertInstanceOf(
         TransactionResult.Conflict.class,
         engine.transactions().commit(ID, List.of(take("budget", 7))));
-    assertInstanceOf(TransactionOutcome.Held.class, engine.transactions().cancel(ID));
+    assertInstanceOf(TransactionOutcome.Held.class, engine.transactions().outcome(ID));
+    assertThrows(NotAppliedException.class, () -> engine.transactions().cancel(ID));
+    assertEquals(3, value("budget"));
     RequestId canceled = RequestId.of("never");
     assertInstanceOf(TransactionOutcome.Canceled.class, engine.transactions().cancel(canceled));
     reopen();
