@@ -60,23 +60,23 @@ final class HoldCommandsTest {
   @Test
   void allKeysChangeOrNone() throws IOException {
     assertEquals(
-        "*2 *2 *2 :5 :-5 *2 :5 :5 :0", ask("QUIPU.TX t-1 stock -5 FLOOR 0 sold 5 CEILING 9"));
+        "*2 *2 *2 :5 :-5 *2 :5 :5 :0", ask("QUIPU.TX t-1 2 stock -5 FLOOR 0 sold 5 CEILING 9"));
     assertEquals(
-        "*2 *2 *2 :5 :-5 *2 :5 :5 :1", ask("QUIPU.TX t-1 stock -5 FLOOR 0 sold 5 CEILING 9"));
+        "*2 *2 *2 :5 :-5 *2 :5 :5 :1", ask("QUIPU.TX t-1 2 stock -5 FLOOR 0 sold 5 CEILING 9"));
     assertEquals(
         "-CONFLICT this id was first used for other adds, or for a hold",
-        ask("QUIPU.TX t-1 stock -4"));
+        ask("QUIPU.TX t-1 1 stock -4"));
     assertEquals(
         "-CEILING value would exceed the ceiling; the value is 5, of key sold",
-        ask("QUIPU.TX t-2 stock -5 FLOOR 0 sold 5 CEILING 9"));
+        ask("QUIPU.TX t-2 2 stock -5 FLOOR 0 sold 5 CEILING 9"));
     assertEquals(
         "-FLOOR value would fall below the floor; the value is 5, of key stock",
-        ask("QUIPU.TX t-2 sold 1 stock -6 floor 0"));
+        ask("QUIPU.TX t-2 2 sold 1 stock -6 floor 0"));
     assertEquals("*2 $7 applied *2 *2 :5 :-5 *2 :5 :5", ask("QUIPU.OUTCOME t-1"));
     assertEquals("*1 $8 not-seen", ask("QUIPU.OUTCOME t-2"));
     assertEquals("*1 $8 canceled", ask("QUIPU.CANCEL t-2"));
     assertEquals(
-        "-CANCELED request was canceled and will never be applied", ask("QUIPU.TX t-2 stock 1"));
+        "-CANCELED request was canceled and will never be applied", ask("QUIPU.TX t-2 1 stock 1"));
     assertEquals("*2 $1 5 $1 5", ask("MGET stock sold"));
     assertEquals("*1 $8 not-seen", ask("QUIPU.OUTCOME stock t-1"));
   }
@@ -139,7 +139,7 @@ final class HoldCommandsTest {
   @Test
   void aTransactionOfCommandsContainsThem() throws IOException {
     assertEquals("+OK", ask("MULTI"));
-    assertEquals("+QUEUED", ask("QUIPU.TX t stock -1 sold 1"));
+    assertEquals("+QUEUED", ask("QUIPU.TX t 2 stock -1 sold 1"));
     assertEquals("+QUEUED", ask("QUIPU.HOLD stock -2 ID h TTL 1000"));
     assertEquals("+QUEUED", ask("QUIPU.HOLD stock -20 ID x TTL 1000 FLOOR 0"));
     assertEquals("+QUEUED", ask("QUIPU.HOLD stock x ID x TTL 1000"));
@@ -156,13 +156,13 @@ final class HoldCommandsTest {
 
   @Test
   void aKeyOfAnotherKindIsRejectedButARepeatIsAnswered() throws IOException {
-    assertEquals("*2 *1 *2 :1 :1 :0", ask("QUIPU.TX t other 1"));
+    assertEquals("*2 *1 *2 :1 :1 :0", ask("QUIPU.TX t 1 other 1"));
     assertEquals(":1", ask("DEL other"));
     assertEquals(":1", ask("HSET other f 1"));
     String wrong = "-WRONGTYPE Operation against a key holding the wrong kind of value";
-    assertEquals(wrong, ask("QUIPU.TX t-2 stock 1 other 1"));
+    assertEquals(wrong, ask("QUIPU.TX t-2 2 stock 1 other 1"));
     assertEquals(wrong, ask("QUIPU.HOLD other 1 ID h TTL 1000"));
-    assertEquals("*2 *1 *2 :1 :1 :1", ask("QUIPU.TX t other 1"));
+    assertEquals("*2 *1 *2 :1 :1 :1", ask("QUIPU.TX t 1 other 1"));
     assertEquals("$2 10", ask("GET stock"));
     assertEquals("+hash", ask("TYPE other"));
   }
@@ -172,15 +172,19 @@ final class HoldCommandsTest {
       delimiter = '|',
       value = {
         "QUIPU.TX t|wrong number of arguments",
-        "QUIPU.TX t stock|wrong number of arguments",
-        "QUIPU.TX t stock -1 sold|syntax error; use QUIPU.TX id key delta",
-        "QUIPU.TX t stock -1 stock 1|two adds are to the counter stock",
-        "QUIPU.TX t stock 0|delta must not be 0",
-        "QUIPU.TX t stock 1.5|value is not an integer",
-        "QUIPU.TX t stock 1 FLOOR x|value is not an integer",
-        "QUIPU.TX t stock 1 FLOOR 3 CEILING 2|floor 3 is above ceiling 2",
-        "QUIPU.TX t '' 1|key is empty",
-        "QUIPU.TX '' stock 1|request id is empty",
+        "QUIPU.TX t 1 stock|wrong number of arguments",
+        "QUIPU.TX t 2 stock -1 sold|syntax error; use QUIPU.TX id count key delta",
+        "QUIPU.TX t 2 stock -1 stock 1|two adds are to the counter stock",
+        "QUIPU.TX t 0 stock 1|count is 0; it must be from 1 to 64",
+        "QUIPU.TX t 65 stock 1|count is 65; it must be from 1 to 64",
+        "QUIPU.TX t 2 stock 1|syntax error",
+        "QUIPU.TX t 1 stock 1 other 1|syntax error",
+        "QUIPU.TX t 1 stock 0|delta must not be 0",
+        "QUIPU.TX t 1 stock 1.5|value is not an integer",
+        "QUIPU.TX t 1 stock 1 FLOOR x|value is not an integer",
+        "QUIPU.TX t 1 stock 1 FLOOR 3 CEILING 2|floor 3 is above ceiling 2",
+        "QUIPU.TX t 1 '' 1|key is empty",
+        "QUIPU.TX '' 1 stock 1|request id is empty",
         "QUIPU.HOLD stock -1 ID h TTL|wrong number of arguments",
         "QUIPU.HOLD stock -1 TTL 1000 ID h|syntax error; use QUIPU.HOLD key delta",
         "QUIPU.HOLD stock -1 ID h TTL 1000 FLOOR|syntax error",
@@ -205,13 +209,13 @@ final class HoldCommandsTest {
 
   @Test
   void moreThanSixtyFourKeysAreRejected() throws IOException {
-    StringBuilder command = new StringBuilder("QUIPU.TX t");
+    StringBuilder adds = new StringBuilder();
     for (int i = 0; i < 64; i++) {
-      command.append(" %02d%s 1".formatted(i, "n".repeat(510)));
+      adds.append(" %02d%s 1".formatted(i, "n".repeat(510)));
     }
     assertEquals(
-        "-ERR transaction has more than 64 keys, which is the limit", ask(command + " more 1"));
-    assertTrue(ask(command.toString()).startsWith("*2 *64 *2 :1 :1"));
+        "-ERR count is 65; it must be from 1 to 64", ask("QUIPU.TX t 65" + adds + " more 1"));
+    assertTrue(ask("QUIPU.TX t 64" + adds).startsWith("*2 *64 *2 :1 :1"));
     assertEquals(":65", ask("DBSIZE"));
   }
 

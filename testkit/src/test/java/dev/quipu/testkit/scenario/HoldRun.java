@@ -268,7 +268,7 @@ final class HoldRun {
 
   private void ended(HoldRequest request, State state, long @Nullable [] kept) {
     String contradiction = asked(request).endedAs(state, kept, !isOver);
-    world.check(contradiction == null, "%s", contradiction);
+    world.check(contradiction == null, "%s", String.valueOf(contradiction));
   }
 
   // ---- in the end

@@ -174,7 +174,7 @@ final class TransferRun {
         transfer.answer == null || transfer.answer.equals(adds),
         "%s was answered %s, and %s",
         transfer.id,
-        transfer.answer,
+        String.valueOf(transfer.answer),
         adds);
     transfer.answer = adds;
   }

@@ -31,7 +31,7 @@ import java.util.function.Function;
 /** Commands that change several keys together, and that reserve amounts of a key. */
 final class HoldCommands {
   private static final String TX_WORDS =
-      "id key delta [FLOOR n] [CEILING n] [key delta [FLOOR n] [CEILING n] ...]";
+      "id count key delta [FLOOR n] [CEILING n] [key delta [FLOOR n] [CEILING n] ...]";
   private static final String HOLD_WORDS =
       "key delta ID id TTL ms [FLOOR n] [CEILING n] [LATE APPLY] [EXCESS ALLOW]";
   private static final String STATE =
@@ -133,15 +133,15 @@ final class HoldCommands {
   private static DeferredCommand commit(Arguments words) {
     RequestId id = CounterCommands.id(words, 1);
     List<Add> adds = new ArrayList<>();
-    int at = 2;
-    while (at < words.size()) {
-      if (at + 1 == words.size()) {
+    long count = words.number(2);
+    if (count < 1 || count > Transactions.COUNTERS_MAX) {
+      throw new Rejected(
+          "ERR count is %d; it must be from 1 to %d".formatted(count, Transactions.COUNTERS_MAX));
+    }
+    int at = 3;
+    while (at < words.size() || adds.size() < count) {
+      if (at + 1 >= words.size() || adds.size() == count) {
         throw new Rejected(Arguments.SYNTAX + "; use QUIPU.TX " + TX_WORDS);
-      }
-      if (adds.size() == Transactions.COUNTERS_MAX) {
-        throw new Rejected(
-            "ERR transaction has more than %d keys, which is the limit"
-                .formatted(Transactions.COUNTERS_MAX));
       }
       String key = words.sharedKey(at);
       long delta = words.number(at + 1);
