@@ -219,7 +219,7 @@ final class SnapshotTest {
   void aFrameIsFilledUntilTheNextRecordMayNotFit() throws IOException {
     Snapshot.Start small = new Snapshot.Start(1, 1, 1); // four bytes
     int left = FRAME_BYTES - Frame.HEAD_BYTES - 4 - Frame.ALIGNMENT;
-    int most = left - 4 * Records.COUNTER_RECORD_BYTES_MAX - 3;
+    int most = left - 5 * Records.COUNTER_RECORD_BYTES_MAX - 3;
     assertEquals(1, frames(write(small, 1, snapshot -> text(snapshot, most))).size());
     assertEquals(2, frames(write(small, 1, snapshot -> text(snapshot, most + 1))).size());
   }
@@ -227,7 +227,7 @@ final class SnapshotTest {
   @Test
   void aRecordOfMoreThanAFrameHasOneOfItsOwn() throws IOException {
     int most =
-        FRAME_BYTES - Frame.HEAD_BYTES - Frame.ALIGNMENT - 4 * Records.COUNTER_RECORD_BYTES_MAX - 3;
+        FRAME_BYTES - Frame.HEAD_BYTES - Frame.ALIGNMENT - 5 * Records.COUNTER_RECORD_BYTES_MAX - 3;
     for (int more : new int[] {0, 1, FRAME_BYTES}) {
       List<String> calls = new ArrayList<>();
       try (Snapshot snapshot =
@@ -235,7 +235,7 @@ final class SnapshotTest {
         text(snapshot, most + more);
         snapshot.end(12);
       }
-      int length = most + more + 4 * Records.COUNTER_RECORD_BYTES_MAX + 3;
+      int length = most + more + 5 * Records.COUNTER_RECORD_BYTES_MAX + 3;
       int room = Frame.HEAD_BYTES + Math.ceilDiv(length, 8) * 8 + Frame.ALIGNMENT;
       List<String> buffers = new ArrayList<>(List.of("buffer " + FRAME_BYTES));
       if (more > 0) {
