@@ -222,7 +222,7 @@ final class HoldCommandsTest {
   @Test
   void commandsAreDescribed() throws IOException {
     String described = ask("COMMAND INFO quipu.tx quipu.hold quipu.holdinfo");
-    assertTrue(described.contains("$8 quipu.tx :-4 *3 +denyoom +fast +write :0 :0 :0"), described);
+    assertTrue(described.contains("$8 quipu.tx :-5 *3 +denyoom +fast +write :0 :0 :0"), described);
     assertTrue(
         described.contains("$10 quipu.hold :-7 *3 +denyoom +fast +write :1 :1 :1"), described);
     assertTrue(described.contains("$14 quipu.holdinfo :2 *2 +fast +readonly :0 :0 :0"), described);
