@@ -74,5 +74,24 @@ public interface Holds {
    * @param aboveFloor the value above the highest floor of the open holds; empty if none has one
    * @param belowCeiling the lowest ceiling of the open holds above the value; empty if none has one
    */
-  record Balance(long value, long held, OptionalLong aboveFloor, OptionalLong belowCeiling) {}
+  record Balance(long value, long held, OptionalLong aboveFloor, OptionalLong belowCeiling) {
+    /**
+     * Returns the balance of a counter. A distance that exceeds 64 bits is left out.
+     *
+     * @param floor the highest floor of the open holds; {@link Long#MIN_VALUE} for none
+     * @param ceiling their lowest ceiling; {@link Long#MAX_VALUE} for none
+     */
+    public static Balance of(long value, long held, long floor, long ceiling) {
+      return new Balance(
+          value,
+          held,
+          floor == Long.MIN_VALUE ? OptionalLong.empty() : distance(floor, value),
+          ceiling == Long.MAX_VALUE ? OptionalLong.empty() : distance(value, ceiling));
+    }
+
+    private static OptionalLong distance(long from, long to) {
+      long distance = to - from;
+      return ((to ^ from) & (to ^ distance)) < 0 ? OptionalLong.empty() : OptionalLong.of(distance);
+    }
+  }
 }

@@ -46,6 +46,18 @@ public final class Limits {
     }
   }
 
+  /**
+   * Checks the size of a page.
+   *
+   * @throws IllegalArgumentException if it is not from 1 to {@code max}
+   */
+  public static void checkPage(int limit, int max) {
+    if (limit < 1 || limit > max) {
+      throw new IllegalArgumentException(
+          "limit is %d; it must be from 1 to %d".formatted(limit, max));
+    }
+  }
+
   /** Shortest time for which request ids are kept. */
   public static final Duration RETENTION_MIN = Duration.ofSeconds(1);
 

@@ -37,6 +37,11 @@ public final class Settlement {
     return byCounter == null ? Map.of() : byCounter;
   }
 
+  /** Returns whether one of two deltas of the same sign, or 0, is further from 0 than the other. */
+  public static boolean exceeds(long kept, long reserved) {
+    return reserved < 0 ? kept < reserved : kept > reserved;
+  }
+
   /**
    * Returns the deltas in the order of the counters of a hold.
    *

@@ -308,10 +308,7 @@ public final class Engine implements EmbeddedEngine {
 
   @Override
   public CounterPage list(String prefix, String after, int limit) {
-    if (limit < 1 || limit > Limits.PAGE_COUNTERS_MAX) {
-      throw new IllegalArgumentException(
-          "limit is %d; it must be from 1 to %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
-    }
+    Limits.checkPage(limit, Limits.PAGE_COUNTERS_MAX);
     ListTask task = new ListTask(prefix, after, limit);
     committer.run(task);
     return task.page();

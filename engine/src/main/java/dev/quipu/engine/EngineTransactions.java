@@ -24,7 +24,7 @@ record EngineTransactions(Engine engine) implements Transactions, Holds {
 
   @Override
   public TransactionResult commit(RequestId id, List<Add> adds) {
-    return run(TransactionOperation.commit(id, Transactions.check(List.copyOf(adds))));
+    return run(TransactionOperation.commit(id, adds));
   }
 
   @Override

@@ -7,6 +7,7 @@ import dev.quipu.HoldReading.State;
 import dev.quipu.HoldRequest;
 import dev.quipu.HoldResult;
 import dev.quipu.Holds;
+import dev.quipu.Limits;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.Settlement;
@@ -72,16 +73,24 @@ public final class HoldAccess {
     }
     int parts = ended.parts().size();
     int names =
-        ended.parts().stream().mapToInt(part -> transactions.nameOf(part.ordinal()).length()).sum();
+        ended.parts().stream().mapToInt(part -> state.nameOf(part.ordinal()).length()).sum();
     return CounterAccess.bytesMax(parts, names) + TransactionRecord.bytesMax(parts);
   }
 
-  private static int bytesMax(OpenHold open) {
+  private int bytesMax(OpenHold open) {
     int parts = open.placed().parts().size();
-    int names = open.placed().parts().stream().mapToInt(part -> part.counter().length()).sum();
-    return 2 * CounterAccess.bytesMax(parts, names) // expired, and settled late
-        + 2 * TransactionRecord.bytesMax(parts)
-        + HoldRecord.bytesMax(parts, names);
+    return isDue(open.placed())
+        ? 2 * endBytesMax(open) // it expires, and is settled late
+        : endBytesMax(open) + HoldRecord.bytesMax(parts, namesLength(open));
+  }
+
+  private static int endBytesMax(OpenHold open) {
+    int parts = open.placed().parts().size();
+    return CounterAccess.bytesMax(parts, namesLength(open)) + TransactionRecord.bytesMax(parts);
+  }
+
+  private static int namesLength(OpenHold open) {
+    return open.placed().parts().stream().mapToInt(part -> part.counter().length()).sum();
   }
 
   /** Places a hold; see {@link Holds#place}. */
@@ -205,26 +214,39 @@ public final class HoldAccess {
     HoldRecord hold = open.placed();
     for (int i = 0; i < kept.length; i++) {
       HoldRecord.Part part = hold.parts().get(i);
-      if (isExcess(kept[i], part.delta()) && !hold.has(HoldRecord.EXCESS_ALLOW)) {
+      if (Settlement.exceeds(kept[i], part.delta()) && !hold.has(HoldRecord.EXCESS_ALLOW)) {
         return new HoldResult.Exceeded(part.counter(), part.delta());
       }
     }
-    HoldResult.Rejected rejected = firstRejected(open, kept);
+    return ended(open, Kind.SETTLED, kept);
+  }
+
+  /** Ends an open hold, unless its rest cannot be returned, or a bound rejects its excess. */
+  private HoldResult ended(OpenHold open, Kind kind, long[] kept) {
+    int[] ordinals = effective(open);
+    HoldResult.Rejected rejected = firstRejected(open, ordinals, kept);
     return rejected == null
-        ? new HoldResult.Done(reading(end(open, Kind.SETTLED, kept)), false)
+        ? new HoldResult.Done(reading(end(open, ordinals, kind, kept)), false)
         : rejected;
   }
 
-  private static boolean isExcess(long kept, long delta) {
-    return delta < 0 ? kept < delta : kept > delta;
+  /** Returns the counters on which an open hold still reserves something; -1 for the others. */
+  private int[] effective(OpenHold open) {
+    int[] ordinals = new int[open.placed().parts().size()];
+    for (int i = 0; i < ordinals.length; i++) {
+      int ordinal =
+          open.isVoid(i) ? -1 : state.counters.find(open.placed().parts().get(i).counter());
+      ordinals[i] = access.isAlive(ordinal) ? ordinal : -1;
+    }
+    return ordinals;
   }
 
   /** Returns the first part whose rest cannot be returned, or whose excess a bound rejects. */
-  private HoldResult.@Nullable Rejected firstRejected(OpenHold open, long[] kept) {
+  private HoldResult.@Nullable Rejected firstRejected(OpenHold open, int[] ordinals, long[] kept) {
     for (int i = 0; i < kept.length; i++) {
       HoldRecord.Part part = open.placed().parts().get(i);
-      if (isEffective(open, i)) {
-        long value = state.counters.value(state.counters.find(part.counter()));
+      if (ordinals[i] >= 0) {
+        long value = state.counters.value(ordinals[i]);
         Rejection why = rejection(value, part, kept[i]);
         if (why != null) {
           return new HoldResult.Rejected(part.counter(), why, OptionalLong.of(value));
@@ -239,49 +261,40 @@ public final class HoldAccess {
       return value < 0 ? null : Rejection.OVERFLOW;
     }
     Bounds bounds =
-        isExcess(kept, part.delta())
+        Settlement.exceeds(kept, part.delta())
             ? Bounds.between(part.floor(), part.ceiling())
             : Bounds.none(); // a rest can always be returned
     return Rejection.of(value, kept - part.delta(), bounds);
   }
 
-  /** Returns whether a part still reserves something. */
-  private boolean isEffective(OpenHold open, int part) {
-    return !open.isVoid(part)
-        && access.isAlive(state.counters.find(open.placed().parts().get(part).counter()));
-  }
-
   /** Ends an open hold. The caller has checked that nothing overflows. */
-  private TransactionRecord end(OpenHold open, Kind kind, long[] kept) {
+  private TransactionRecord end(OpenHold open, int[] ordinals, Kind kind, long[] kept) {
     List<HoldRecord.Part> parts = open.placed().parts();
-    access.requireRoom(parts.stream().map(HoldRecord.Part::counter).toList());
+    List<String> others = new ArrayList<>(); // whose counters were removed
+    for (int i = 0; i < ordinals.length; i++) {
+      if (ordinals[i] < 0) {
+        others.add(parts.get(i).counter());
+      }
+    }
+    access.requireRoom(others);
     state.beginChange();
     List<TransactionRecord.Part> ended = new ArrayList<>(parts.size());
     boolean hasBounds = open.placed().has(HoldRecord.LATE_APPLY);
     for (int i = 0; i < parts.size(); i++) {
       HoldRecord.Part part = parts.get(i);
-      if (isEffective(open, i) && kept[i] != part.delta()) {
-        int ordinal = state.counters.find(part.counter());
+      int ordinal = ordinals[i] >= 0 ? ordinals[i] : rememberedOrdinal(part.counter());
+      if (ordinals[i] >= 0 && kept[i] != part.delta()) {
         var unused = transactions.apply(ordinal, part.counter(), kept[i] - part.delta());
       }
       ended.add(
           new TransactionRecord.Part(
-              rememberedOrdinal(part.counter()),
+              ordinal,
               part.delta(),
               kept[i],
               hasBounds ? part.floor() : 0,
               hasBounds ? part.ceiling() : 0));
     }
-    HoldRecord hold = open.placed();
-    TransactionRecord record =
-        new TransactionRecord(
-            hold.high(),
-            hold.low(),
-            kind,
-            hold.policies(),
-            hold.contents(),
-            hold.expiresMillis(),
-            List.copyOf(ended));
+    TransactionRecord record = open.placed().ended(kind, List.copyOf(ended));
     transactions.remember(record);
     state.endChange();
     return record;
@@ -304,8 +317,9 @@ public final class HoldAccess {
     List<TransactionRecord.Part> parts = new ArrayList<>(kept.length);
     for (int i = 0; i < kept.length; i++) {
       TransactionRecord.Part part = ended.parts().get(i);
-      String counter = transactions.nameOf(part.ordinal());
-      if (isExcess(kept[i], part.delta()) && (ended.policies() & HoldRecord.EXCESS_ALLOW) == 0) {
+      String counter = state.nameOf(part.ordinal());
+      if (Settlement.exceeds(kept[i], part.delta())
+          && (ended.policies() & HoldRecord.EXCESS_ALLOW) == 0) {
         return new HoldResult.Exceeded(counter, part.delta());
       }
       if (counter.isEmpty() || access.text(counter) != null || access.scale(counter) != 0) {
@@ -348,11 +362,7 @@ public final class HoldAccess {
   public HoldResult release(RequestId id) {
     OpenHold open = state.holds.find(id.high(), id.low());
     if (open != null && !hasExpired(open)) {
-      long[] nothing = new long[open.placed().parts().size()];
-      HoldResult.Rejected rejected = firstRejected(open, nothing);
-      return rejected == null
-          ? new HoldResult.Done(reading(end(open, Kind.RELEASED, nothing)), false)
-          : rejected;
+      return ended(open, Kind.RELEASED, new long[open.placed().parts().size()]);
     }
     TransactionRecord ended = ended(id);
     if (ended == null) {
@@ -388,9 +398,8 @@ public final class HoldAccess {
     if (!isDue(open.placed())) {
       return false;
     }
-    long[] nothing = new long[open.placed().parts().size()];
-    if (firstRejected(open, nothing) == null) {
-      var unused = end(open, Kind.EXPIRED, nothing);
+    if (ended(open, Kind.EXPIRED, new long[open.placed().parts().size()])
+        instanceof HoldResult.Done) {
       return true;
     }
     // The value would exceed 64 bits: tried again later, so that nothing is lost.
@@ -401,14 +410,16 @@ public final class HoldAccess {
     return false;
   }
 
-  /**
-   * Ends the hold that is due next, if it fits into the frame.
-   *
-   * @return whether there was one
-   */
+  /** Returns an upper bound of the log bytes that {@link #expireNext} writes. */
+  int expireBytesMax() {
+    OpenHold first = state.holds.first();
+    return first == null || !isDue(first.placed()) ? 0 : endBytesMax(first);
+  }
+
+  /** Ends the hold that is due next; returns whether there was one. */
   boolean expireNext() {
     OpenHold first = state.holds.first();
-    if (first == null || !isDue(first.placed()) || !group.fits(bytesMax(first))) {
+    if (first == null || !isDue(first.placed())) {
       return false;
     }
     var unused = hasExpired(first);
@@ -425,10 +436,7 @@ public final class HoldAccess {
 
   /** Returns the open holds on a counter; see {@link Holds#list}. */
   public List<HoldReading> list(String counter, @Nullable RequestId after, int limit) {
-    if (limit < 1 || limit > Holds.PAGE_HOLDS_MAX) {
-      throw new IllegalArgumentException(
-          "limit is %d; it must be from 1 to %d".formatted(limit, Holds.PAGE_HOLDS_MAX));
-    }
+    Limits.checkPage(limit, Holds.PAGE_HOLDS_MAX);
     return access.exists(counter)
         ? state.holds.on(counter, after, limit).stream().map(this::reading).toList()
         : List.of();
@@ -437,25 +445,14 @@ public final class HoldAccess {
   /** Returns the balance of a counter; see {@link Holds#balance}. */
   public Optional<Holds.Balance> balance(String counter) {
     OptionalLong value = access.get(counter);
-    if (value.isEmpty()) {
-      return Optional.empty();
-    }
-    long floor = state.holds.floor(counter);
-    long ceiling = state.holds.ceiling(counter);
-    return Optional.of(
-        new Holds.Balance(
-            value.getAsLong(),
-            state.holds.held(counter),
-            floor == Long.MIN_VALUE ? OptionalLong.empty() : distance(floor, value.getAsLong()),
-            ceiling == Long.MAX_VALUE
-                ? OptionalLong.empty()
-                : distance(value.getAsLong(), ceiling)));
-  }
-
-  /** Returns how far one number is above another; empty if that exceeds 64 bits. */
-  private static OptionalLong distance(long from, long to) {
-    long distance = to - from;
-    return ((to ^ from) & (to ^ distance)) < 0 ? OptionalLong.empty() : OptionalLong.of(distance);
+    return value.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            Holds.Balance.of(
+                value.getAsLong(),
+                state.holds.held(counter),
+                state.holds.floor(counter),
+                state.holds.ceiling(counter)));
   }
 
   /** Returns the ended hold with an id; null if there is none. */
@@ -489,7 +486,7 @@ public final class HoldAccess {
         ended.parts().stream()
             .map(part ->
                 new HoldReading.Part(
-                    transactions.nameOf(part.ordinal()),
+                    state.nameOf(part.ordinal()),
                     part.delta(),
                     isSettled ? OptionalLong.of(part.kept()) : OptionalLong.empty()))
             .toList(),

@@ -7,13 +7,14 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Ends the holds whose time to live has ended, as many as fit into a frame. */
+/** Ends the holds whose time to live has ended, each by a change of its own. */
 final class HoldSweep implements Operation {
   private static final int AT_ONCE = 1_024;
 
   /** So that an expired hold is released within a second. */
   private static final Duration INTERVAL = Duration.ofMillis(250);
 
+  private int ended;
   private boolean isMore;
   private @Nullable RuntimeException failure;
 
@@ -41,21 +42,18 @@ final class HoldSweep implements Operation {
 
   @Override
   public int bytesMax(CounterAccess access) {
-    return 0; // it takes what is left of the frame
+    return new HoldAccess(access).expireBytesMax();
   }
 
   @Override
   public void on(CounterAccess access) {
-    HoldAccess holds = new HoldAccess(access);
-    try {
-      int ended = 0;
-      while (ended < AT_ONCE && holds.expireNext()) {
-        ended++;
-      }
-      isMore = ended > 0;
-    } catch (RuntimeException e) { // before the change of this hold; those before it are complete
-      failure = e;
-    }
+    isMore = new HoldAccess(access).expireNext();
+    ended++;
+  }
+
+  @Override
+  public boolean isDone() {
+    return !isMore || ended == AT_ONCE;
   }
 
   @Override

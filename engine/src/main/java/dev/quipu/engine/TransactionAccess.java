@@ -44,9 +44,12 @@ public final class TransactionAccess {
     return CounterAccess.bytesMax(adds.size(), names) + TransactionRecord.bytesMax(adds.size());
   }
 
-  /** Applies all adds or none; see {@link Transactions#commit}. */
+  /**
+   * Applies all adds or none; see {@link Transactions#commit}.
+   *
+   * @param adds for which {@link Transactions#check} has returned
+   */
   public TransactionResult commit(RequestId id, List<Add> adds) {
-    Transactions.check(adds);
     if (state.holds.find(id.high(), id.low()) != null) {
       return new TransactionResult.Conflict();
     }
@@ -168,21 +171,15 @@ public final class TransactionAccess {
       TransactionRecord.Part part = record.parts().get(i);
       isSame =
           part.delta() == adds.get(i).delta()
-              && adds.get(i).counter().equals(nameOf(part.ordinal()));
+              && adds.get(i).counter().equals(state.nameOf(part.ordinal()));
     }
     return isSame;
   }
 
   private List<Added> added(TransactionRecord record) {
     return record.parts().stream()
-        .map(part -> new Added(nameOf(part.ordinal()), part.delta(), part.kept()))
+        .map(part -> new Added(state.nameOf(part.ordinal()), part.delta(), part.kept()))
         .toList();
-  }
-
-  /** Returns the name of a remembered counter; empty if it was lost with a damaged log. */
-  String nameOf(int ordinal) {
-    String name = ordinal < state.counters.size() ? state.counters.name(ordinal) : null;
-    return name == null ? "" : name;
   }
 
   /** Returns a hash of the bounds of all adds. */

@@ -10,6 +10,7 @@ import dev.quipu.RequestId;
 import dev.quipu.Settlement;
 import dev.quipu.TransactionOutcome;
 import dev.quipu.TransactionResult;
+import dev.quipu.Transactions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -35,20 +36,25 @@ public final class TransactionOperation<T> implements Operation {
     this.work = work;
   }
 
-  /** Returns {@link dev.quipu.Transactions#commit}. */
+  /**
+   * Returns {@link Transactions#commit}.
+   *
+   * @throws IllegalArgumentException as it does
+   */
   public static TransactionOperation<TransactionResult> commit(RequestId id, List<Add> adds) {
+    List<Add> checked = Transactions.check(List.copyOf(adds));
     return new TransactionOperation<>(
-        access -> TransactionAccess.bytesMax(adds),
-        access -> new TransactionAccess(access).commit(id, adds));
+        access -> TransactionAccess.bytesMax(checked),
+        access -> new TransactionAccess(access).commit(id, checked));
   }
 
-  /** Returns {@link dev.quipu.Transactions#outcome}. */
+  /** Returns {@link Transactions#outcome}. */
   public static TransactionOperation<TransactionOutcome> outcome(RequestId id) {
     return new TransactionOperation<>(
         access -> 0, access -> new TransactionAccess(access).outcome(id));
   }
 
-  /** Returns {@link dev.quipu.Transactions#cancel}. */
+  /** Returns {@link Transactions#cancel}. */
   public static TransactionOperation<TransactionOutcome> cancel(RequestId id) {
     return new TransactionOperation<>(
         access -> CounterAccess.bytesMax(1, 0), access -> new TransactionAccess(access).cancel(id));

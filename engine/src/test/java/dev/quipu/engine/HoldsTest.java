@@ -27,6 +27,7 @@ import dev.quipu.backend.Backends;
 import dev.quipu.simulation.time.ManualClock;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -167,6 +168,23 @@ final class HoldsTest {
     reopen();
     assertEquals(State.EXPIRED, holds.find(ID).orElseThrow().state());
     assertEquals(10, value("budget"));
+  }
+
+  /** Regression: the end of a hold was thought to need more of a frame than placing it. */
+  @Test
+  void whatFitsIntoASmallLogExpires() {
+    Path small = directory.resolve("small");
+    List<Add> adds = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      adds.add(new Add(i + "n".repeat(511), 1, null));
+    }
+    try (Engine other = Engine.open(small, options.withLog(1 << 16, 1 << 17))) {
+      done(other.holds().place(new HoldRequest(ID, adds, TTL)), State.OPEN, false);
+      clock.advance(TTL);
+      other.sweep();
+      assertEquals(0, other.read(adds.getFirst().counter()).orElseThrow().value());
+      closed(other.holds().release(ID), State.EXPIRED);
+    }
   }
 
   @Test

@@ -131,6 +131,9 @@ public final class ScaledCounters implements Counters {
 
   /** Adds those that can be converted; the others fail, each on its own. */
   private List<ItemResult> addAll(List<Add> adds, Function<List<Add>, List<ItemResult>> way) {
+    if (rules.isEmpty() && adds.stream().allMatch(add -> add.scale() <= 0)) {
+      return way.apply(adds); // all are in units
+    }
     List<ItemResult> results = new ArrayList<>(adds.size());
     List<Add> valid = new ArrayList<>(adds.size());
     List<Integer> places = new ArrayList<>(adds.size());

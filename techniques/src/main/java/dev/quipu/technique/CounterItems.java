@@ -204,10 +204,7 @@ public final class CounterItems {
   /** Returns a page of counters, each read by {@code reader}. */
   public CounterPage list(
       String prefix, String after, int limit, Function<String, Optional<Reading>> reader) {
-    if (limit < 1 || limit > Limits.PAGE_COUNTERS_MAX) {
-      throw new IllegalArgumentException(
-          "limit is %d; it must be from 1 to %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
-    }
+    Limits.checkPage(limit, Limits.PAGE_COUNTERS_MAX);
     // The first text after `after`: the space is the lowest character of a name.
     String from = Key.ORDER.compare(after, prefix) < 0 ? prefix : after + " ";
     List<CounterPage.Entry> found = new ArrayList<>();

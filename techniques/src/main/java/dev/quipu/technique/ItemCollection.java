@@ -373,10 +373,7 @@ public final class ItemCollection implements Attributed {
    */
   public LedgerPage ledger(String counter, Optional<Place> after, int limit) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    if (limit < 1 || limit > PAGE_CHANGES_MAX) {
-      throw new IllegalArgumentException(
-          "limit is %d; it must be from 1 to %d".formatted(limit, PAGE_CHANGES_MAX));
-    }
+    Limits.checkPage(limit, PAGE_CHANGES_MAX);
     Ledger page = new Ledger(after, limit);
     scan(counter, changes -> changes.forEach(page::add));
     return page.page();

@@ -30,10 +30,7 @@ final class OpenHolds {
 
   List<HoldReading> list(String counter, @Nullable RequestId after, int limit) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    if (limit < 1 || limit > Holds.PAGE_HOLDS_MAX) {
-      throw new IllegalArgumentException(
-          "limit is %d; it must be from 1 to %d".formatted(limit, Holds.PAGE_HOLDS_MAX));
-    }
+    Limits.checkPage(limit, Holds.PAGE_HOLDS_MAX);
     List<HoldReading> found = new ArrayList<>();
     RequestId last = after;
     while (found.size() < limit) {
@@ -83,24 +80,9 @@ final class OpenHolds {
       Optional<Item> now = store.get(key);
       boolean isUnchanged = now.map(Item::version).equals(item.map(Item::version));
       if (isUnchanged || round == BALANCE_ROUNDS) { // on a busy counter, of moments apart
-        return Optional.of(
-            new Balance(
-                value,
-                held,
-                extremes.floor() == Long.MIN_VALUE
-                    ? OptionalLong.empty()
-                    : distance(extremes.floor(), value),
-                extremes.ceiling() == Long.MAX_VALUE
-                    ? OptionalLong.empty()
-                    : distance(value, extremes.ceiling())));
+        return Optional.of(Balance.of(value, held, extremes.floor(), extremes.ceiling()));
       }
       item = now;
     }
-  }
-
-  /** Returns how far one number is above another; empty if that exceeds 64 bits. */
-  private static OptionalLong distance(long from, long to) {
-    long distance = to - from;
-    return ((to ^ from) & (to ^ distance)) < 0 ? OptionalLong.empty() : OptionalLong.of(distance);
   }
 }

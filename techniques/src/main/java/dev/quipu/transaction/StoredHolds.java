@@ -233,16 +233,11 @@ public final class StoredHolds implements Holds {
     }
     for (int i = 0; i < kept.length && hold.excess() == Excess.REJECT; i++) {
       Part part = hold.parts().get(i);
-      if (exceeds(kept[i], part.delta())) {
+      if (Settlement.exceeds(kept[i], part.delta())) {
         return Optional.of(new HoldResult.Exceeded(part.counter(), part.delta()));
       }
     }
     return end(hold, State.SETTLED, kept, call);
-  }
-
-  /** Returns whether one of two deltas of the same sign is further from 0 than the other. */
-  private static boolean exceeds(long kept, long delta) {
-    return delta < 0 ? kept < delta : kept > delta;
   }
 
   @Override

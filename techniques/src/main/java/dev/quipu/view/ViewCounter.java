@@ -332,10 +332,7 @@ public final class ViewCounter {
       Optional<Instant> until,
       int viewsMax,
       Optional<String> cursor) {
-    if (viewsMax < 1 || viewsMax > ViewPage.VIEWS_MAX) {
-      throw new IllegalArgumentException(
-          "limit is %d; it must be from 1 to %d".formatted(viewsMax, ViewPage.VIEWS_MAX));
-    }
+    Limits.checkPage(viewsMax, ViewPage.VIEWS_MAX);
     Period period = Period.of(from, until);
     Scan all = scan(url, period).withPages(viewsMax);
     if (cursor.isPresent() && !isWithin(all, cursor.get())) {

@@ -18,7 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -64,16 +63,17 @@ public final class TransactionCosts {
 
   private String row(int inFlight) {
     List<Group> groups = List.of(this::adds, this::transactions, this::holds);
-    double[][] rates = new double[groups.size()][TURNS];
+    List<List<Double>> rates = new ArrayList<>();
+    groups.forEach(group -> rates.add(new ArrayList<>()));
     for (int turn = -1; turn < TURNS; turn++) { // the first one warms up
       for (int i = 0; i < groups.size(); i++) {
         double rate = rate(groups.get(i), inFlight);
         if (turn >= 0) {
-          rates[i][turn] = rate;
+          rates.get(i).add(rate);
         }
       }
     }
-    double[] medians = Arrays.stream(rates).mapToDouble(TransactionCosts::median).toArray();
+    double[] medians = rates.stream().mapToDouble(StoreOverhead::median).toArray();
     return String.format(
         Locale.ROOT,
         "| %,d | %,.0f | %,.0f | %.2f | %,.0f |%n",
@@ -82,12 +82,6 @@ public final class TransactionCosts {
         medians[1],
         medians[1] / medians[0],
         medians[2]);
-  }
-
-  private static double median(double[] values) {
-    double[] sorted = values.clone();
-    Arrays.sort(sorted);
-    return sorted[sorted.length / 2];
   }
 
   private static double rate(Group group, int inFlight) {

@@ -34,6 +34,12 @@ public record HoldRecord(
     return new HoldRecord(high, low, contents, atMillis, policies, parts);
   }
 
+  /** Returns how the hold is remembered after it has ended. */
+  public TransactionRecord ended(
+      TransactionRecord.Kind kind, List<TransactionRecord.Part> remembered) {
+    return new TransactionRecord(high, low, kind, policies, contents, expiresMillis, remembered);
+  }
+
   /** Returns whether the hold has a policy. */
   public boolean has(int policy) {
     return (policies & policy) != 0;

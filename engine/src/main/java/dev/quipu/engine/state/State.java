@@ -132,11 +132,23 @@ public final class State implements Records.Reader {
   public void addTransaction(TransactionRecord transaction) {
     long high = transaction.high();
     long low = transaction.low();
-    holds.remove(high, low);
-    transaction.parts().forEach(part -> counters.markIds(part.ordinal(), ids.epoch()));
-    TransactionIds.forEach(
+    addTransaction(
         transaction,
+        ids.epoch(),
         (meta, delta, value) -> ids.add(high, low, meta, delta, value, timeMillis, frame));
+  }
+
+  private void addTransaction(
+      TransactionRecord transaction, int epoch, TransactionIds.Sink entries) {
+    holds.remove(transaction.high(), transaction.low());
+    transaction.parts().forEach(part -> counters.markIds(part.ordinal(), epoch));
+    TransactionIds.forEach(transaction, entries);
+  }
+
+  /** Returns the name of a remembered counter; empty if it was lost with a damaged log. */
+  public String nameOf(int ordinal) {
+    String name = ordinal < counters.size() ? counters.name(ordinal) : null;
+    return name == null ? "" : name;
   }
 
   /** Removes a counter, which ends what holds reserve on it. Its name keeps the ordinal. */
@@ -233,12 +245,9 @@ public final class State implements Records.Reader {
 
   @Override
   public void transaction(TransactionRecord transaction) {
-    holds.remove(transaction.high(), transaction.low());
-    for (TransactionRecord.Part part : transaction.parts()) {
-      counters.markIds(part.ordinal(), RequestIds.EPOCH_BEFORE);
-    }
-    TransactionIds.forEach(
+    addTransaction(
         transaction,
+        RequestIds.EPOCH_BEFORE,
         (meta, delta, value) ->
             remember(transaction.high(), transaction.low(), meta, delta, value));
   }

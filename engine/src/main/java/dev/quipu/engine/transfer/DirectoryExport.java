@@ -90,15 +90,14 @@ public final class DirectoryExport {
 
   /** Writes a request id; those of counters whose names were lost have no meaning any more. */
   private void request(State state, long[] entry) {
-    CounterTable counters = state.counters;
     long meta = entry[2];
     int ordinal = IdTable.ordinal(meta);
     if (ordinal == TransactionIds.MARKER) {
       TransactionEntries.of(entry, state).ifPresent(this::add);
       return;
     }
-    String name = ordinal < counters.size() ? counters.name(ordinal) : null;
-    if (name != null) {
+    String name = state.nameOf(ordinal);
+    if (!name.isEmpty()) {
       add(
           new Entry.Request(
               name,

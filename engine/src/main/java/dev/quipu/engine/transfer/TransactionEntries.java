@@ -6,7 +6,6 @@ import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.TransactionRecord;
 import dev.quipu.engine.log.TransactionRecord.Kind;
-import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.TransactionIds;
 import java.util.ArrayList;
@@ -61,7 +60,7 @@ final class TransactionEntries {
     }
     List<Entry.Part> parts = new ArrayList<>();
     for (TransactionRecord.Part part : record.parts()) {
-      String name = nameOf(part.ordinal(), state.counters);
+      String name = state.nameOf(part.ordinal());
       if (name.isEmpty()) {
         return Optional.empty();
       }
@@ -79,11 +78,6 @@ final class TransactionEntries {
             record.hasBounds(),
             (record.policies() & HoldRecord.EXCESS_ALLOW) != 0,
             parts));
-  }
-
-  private static String nameOf(int ordinal, CounterTable counters) {
-    String name = ordinal < counters.size() ? counters.name(ordinal) : null;
-    return name == null ? "" : name;
   }
 
   private static Entry.Transaction.State stateOf(Kind kind) {

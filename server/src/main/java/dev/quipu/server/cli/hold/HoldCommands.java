@@ -10,7 +10,6 @@ import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
 import dev.quipu.Settlement;
-import dev.quipu.Transactions;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.output.ExitCode;
@@ -162,7 +161,7 @@ public final class HoldCommands {
       HoldRequest hold =
           new HoldRequest(
               request,
-              Transactions.check(adds),
+              adds,
               ttl,
               late ? HoldRequest.Late.APPLY : HoldRequest.Late.REJECT,
               excess ? HoldRequest.Excess.ALLOW : HoldRequest.Excess.REJECT);

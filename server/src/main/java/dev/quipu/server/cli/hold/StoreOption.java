@@ -34,11 +34,14 @@ final class StoreOption {
     }
     target.requireAlone(uri);
     OpenedStore opened = OpenedStore.of(uri);
+    Access access = null;
     try {
-      return open(target, opened);
-    } catch (RuntimeException e) {
-      opened.close();
-      throw e;
+      access = open(target, opened);
+      return access;
+    } finally {
+      if (access == null) {
+        opened.close();
+      }
     }
   }
 
@@ -51,8 +54,8 @@ final class StoreOption {
         .parseArgs(record.map(StoreRecord::arguments).orElseGet(List::of).toArray(String[]::new));
     RecordGuard guard = counting.guard(read);
     CountingFlags.require(guard.check());
-    guard.start();
     Quipu quipu = Backends.on(guard.over(opened.driver()), counting::counters);
+    guard.start(); // last: what fails before it leaves no thread
     return target.on(
         quipu,
         () -> {

@@ -158,7 +158,6 @@ final class HoldCommands {
       }
       adds.add(new Add(key, delta, new Bounds(floor, ceiling), null));
     }
-    Transactions.check(adds);
     return new Adding(
         new Call<>(TransactionOperation.commit(id, adds), HoldCommands::committed), id, adds);
   }
