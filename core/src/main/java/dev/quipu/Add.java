@@ -1,5 +1,6 @@
 package dev.quipu;
 
+import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,6 +73,17 @@ public record Add(String counter, long delta, Bounds bounds, @Nullable RequestId
                 ? Long.MAX_VALUE
                 : ceiling.unitsAt("field ceiling", scale));
     return new Add(counter, delta.unitsAt("field delta", scale), bounds, id, scale);
+  }
+
+  /** Creates a request of a transaction or a hold, whose amounts are exact decimals. */
+  static Add of(
+      String counter, BigDecimal delta, @Nullable BigDecimal floor, @Nullable BigDecimal ceiling) {
+    return of(
+        counter,
+        Decimal.of("delta", delta),
+        floor == null ? null : Decimal.of("floor", floor),
+        ceiling == null ? null : Decimal.of("ceiling", ceiling),
+        null);
   }
 
   /**

@@ -1,8 +1,10 @@
 package dev.quipu;
 
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A hold that was placed. Closing it releases it, unless it was settled or released before.
@@ -39,9 +41,17 @@ public final class Hold implements AutoCloseable {
     return placed;
   }
 
-  /** Keeps this delta on each counter, and returns the rest; see {@link Holds#settle}. */
+  /**
+   * Keeps this delta on each counter, in its units, and returns the rest; see {@link Holds#settle}.
+   */
   @CheckReturnValue
   public HoldResult settle(long delta) {
+    return settle(Settlement.each(delta));
+  }
+
+  /** Keeps this exact decimal on each counter, and returns the rest. */
+  @CheckReturnValue
+  public HoldResult settle(BigDecimal delta) {
     return settle(Settlement.each(delta));
   }
 
@@ -95,12 +105,29 @@ public final class Hold implements AutoCloseable {
     }
 
     /**
-     * Reserves on a counter.
+     * Reserves on a counter, in its units.
      *
      * @param delta not zero
      */
     public Builder add(String counter, long delta, Bounds bounds) {
       adds.add(new Add(counter, delta, bounds, null));
+      return this;
+    }
+
+    /**
+     * Reserves an exact decimal on a counter.
+     *
+     * @param delta not zero
+     * @param floor smallest value allowed after a decrement; null for none
+     * @param ceiling largest value allowed after an increment; null for none
+     * @throws IllegalArgumentException if an amount does not fit into 64 bits
+     */
+    public Builder add(
+        String counter,
+        BigDecimal delta,
+        @Nullable BigDecimal floor,
+        @Nullable BigDecimal ceiling) {
+      adds.add(Add.of(counter, delta, floor, ceiling));
       return this;
     }
 

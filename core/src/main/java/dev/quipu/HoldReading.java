@@ -38,6 +38,17 @@ public record HoldReading(
    * @param counter the name of the counter
    * @param delta what was added when the hold was placed
    * @param settled what was kept; empty unless the hold is settled
+   * @param scale the scale of the counter when the hold was placed, in whose units both are
    */
-  public record Part(String counter, long delta, OptionalLong settled) {}
+  public record Part(String counter, long delta, OptionalLong settled, int scale) {
+    /** Creates a part on an integer. */
+    public Part(String counter, long delta, OptionalLong settled) {
+      this(counter, delta, settled, 0);
+    }
+
+    /** Returns an amount of this part, such as its delta, as a decimal text. */
+    public String text(long amount) {
+      return Decimal.text(amount, scale);
+    }
+  }
 }

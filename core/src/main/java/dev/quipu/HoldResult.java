@@ -42,8 +42,15 @@ public sealed interface HoldResult {
    * @param counter the first counter whose add was rejected; empty if the id was canceled
    * @param why the reason
    * @param valueIfKnown the value of this counter at the rejection, if it was read
+   * @param scale the scale of this counter, in whose units the value is
    */
-  record Rejected(String counter, Rejection why, OptionalLong valueIfKnown) implements HoldResult {
+  record Rejected(String counter, Rejection why, OptionalLong valueIfKnown, int scale)
+      implements HoldResult {
+    /** Creates a rejection by an integer. */
+    public Rejected(String counter, Rejection why, OptionalLong valueIfKnown) {
+      this(counter, why, valueIfKnown, 0);
+    }
+
     @Override
     public String explanation() {
       return why == Rejection.CANCELED
@@ -57,11 +64,18 @@ public sealed interface HoldResult {
    *
    * @param counter the first such counter
    * @param held what the hold reserved on it
+   * @param scale the scale of this counter, in whose units that is
    */
-  record Exceeded(String counter, long held) implements HoldResult {
+  record Exceeded(String counter, long held, int scale) implements HoldResult {
+    /** Creates an excess on an integer. */
+    public Exceeded(String counter, long held) {
+      this(counter, held, 0);
+    }
+
     @Override
     public String explanation() {
-      return "the settlement of %s exceeds the %d that the hold reserved".formatted(counter, held);
+      return "the settlement of %s exceeds the %s that the hold reserved"
+          .formatted(counter, Decimal.text(held, scale));
     }
   }
 

@@ -73,8 +73,20 @@ public interface Holds {
    * @param held the signed sum of open holds
    * @param aboveFloor the value above the highest floor of the open holds; empty if none has one
    * @param belowCeiling the lowest ceiling of the open holds above the value; empty if none has one
+   * @param scale the scale of the counter, in whose units all are
    */
-  record Balance(long value, long held, OptionalLong aboveFloor, OptionalLong belowCeiling) {
+  record Balance(
+      long value, long held, OptionalLong aboveFloor, OptionalLong belowCeiling, int scale) {
+    /** Creates the balance of an integer. */
+    public Balance(long value, long held, OptionalLong aboveFloor, OptionalLong belowCeiling) {
+      this(value, held, aboveFloor, belowCeiling, 0);
+    }
+
+    /** Returns the same balance of a counter with a scale. */
+    public Balance at(int counterScale) {
+      return new Balance(value, held, aboveFloor, belowCeiling, counterScale);
+    }
+
     /**
      * Returns the balance of a counter. A distance that exceeds 64 bits is left out.
      *

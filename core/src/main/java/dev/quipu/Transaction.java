@@ -1,7 +1,9 @@
 package dev.quipu;
 
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A transaction that is being composed: adds to several counters, of which all are applied or none.
@@ -26,18 +28,32 @@ public final class Transaction {
     this.id = id;
   }
 
-  /** Includes an add without bounds. */
+  /** Includes an add without bounds, in units of the counter. */
   public Transaction add(String counter, long delta) {
     return add(counter, delta, Bounds.none());
   }
 
   /**
-   * Includes an add.
+   * Includes an add in units of the counter.
    *
    * @param delta not zero
    */
   public Transaction add(String counter, long delta, Bounds bounds) {
     adds.add(new Add(counter, delta, bounds, null));
+    return this;
+  }
+
+  /**
+   * Includes an add of an exact decimal.
+   *
+   * @param delta not zero
+   * @param floor smallest value allowed after a decrement; null for none
+   * @param ceiling largest value allowed after an increment; null for none
+   * @throws IllegalArgumentException if an amount does not fit into 64 bits
+   */
+  public Transaction add(
+      String counter, BigDecimal delta, @Nullable BigDecimal floor, @Nullable BigDecimal ceiling) {
+    adds.add(Add.of(counter, delta, floor, ceiling));
     return this;
   }
 

@@ -1,5 +1,6 @@
 package dev.quipu;
 
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -38,8 +39,24 @@ public sealed interface TransactionResult {
    * @param counter the name of its counter
    * @param added what was added
    * @param value the value of the counter right after the transaction
+   * @param scale the scale of the counter, in whose units both are
    */
-  record Added(String counter, long added, long value) {}
+  record Added(String counter, long added, long value, int scale) {
+    /** Creates an add to an integer. */
+    public Added(String counter, long added, long value) {
+      this(counter, added, value, 0);
+    }
+
+    /** Returns what was added, as an exact decimal. */
+    public BigDecimal addedDecimal() {
+      return BigDecimal.valueOf(added, scale);
+    }
+
+    /** Returns the value right after the transaction, as an exact decimal. */
+    public BigDecimal valueDecimal() {
+      return BigDecimal.valueOf(value, scale);
+    }
+  }
 
   /**
    * Nothing was applied, and nothing was consumed.
@@ -47,9 +64,15 @@ public sealed interface TransactionResult {
    * @param counter the first counter whose add was rejected; empty if the transaction was canceled
    * @param why the reason
    * @param valueIfKnown the value of this counter at the rejection, if it was read
+   * @param scale the scale of this counter, in whose units the value is
    */
-  record Rejected(String counter, Rejection why, OptionalLong valueIfKnown)
+  record Rejected(String counter, Rejection why, OptionalLong valueIfKnown, int scale)
       implements TransactionResult {
+    /** Creates a rejection by an integer. */
+    public Rejected(String counter, Rejection why, OptionalLong valueIfKnown) {
+      this(counter, why, valueIfKnown, 0);
+    }
+
     @Override
     public Applied orElseThrow() {
       throw new NotAppliedException(

@@ -2,6 +2,7 @@ package dev.quipu.client;
 
 import static dev.quipu.client.Reply.number;
 import static dev.quipu.client.Reply.required;
+import static dev.quipu.client.Reply.scale;
 import static dev.quipu.client.ServerCalls.encode;
 
 import dev.quipu.HoldReading;
@@ -48,7 +49,8 @@ public final class RemoteHolds implements Holds {
     members.put("excess", word(request.excess()));
     Request post = Request.json("POST", PATH, Effect.REPEATABLE, members);
     RequestId id = request.id();
-    return result(id, calls.send(post.under(RemoteTransactions.key(id))));
+    Request keyed = post.under(RemoteTransactions.key(id));
+    return result(id, calls.send(RemoteTransactions.inKind(keyed, request.adds())));
   }
 
   private static String word(Enum<?> constant) {
@@ -57,12 +59,14 @@ public final class RemoteHolds implements Holds {
 
   @Override
   public HoldResult settle(RequestId id, Settlement settlement) {
-    return change(id, "/settle", members(settlement));
+    Request post =
+        Request.json("POST", path(id) + "/settle", Effect.REPEATABLE, members(settlement));
+    return result(id, calls.send(settlement.isInUnits() ? post.inUnits() : post));
   }
 
   private static Map<String, Object> members(Settlement settlement) {
     Map<String, Object> members = new LinkedHashMap<>();
-    settlement.same().ifPresent(delta -> members.put("delta", delta));
+    settlement.same().ifPresent(delta -> members.put("delta", delta.toString()));
     if (members.isEmpty()) {
       List<Map<String, Object>> adds = new ArrayList<>();
       settlement
@@ -70,7 +74,7 @@ public final class RemoteHolds implements Holds {
           .forEach((counter, delta) -> {
             Map<String, Object> add = new LinkedHashMap<>();
             add.put("counter", counter);
-            add.put("delta", delta);
+            add.put("delta", delta.toString());
             adds.add(add);
           });
       members.put("adds", adds);
@@ -120,9 +124,13 @@ public final class RemoteHolds implements Holds {
     return switch (problem.path("type").asString("")) {
       case "/problems/hold-closed" -> new HoldResult.Closed(hold(id, problem.path("hold")));
       case "/problems/hold-exceeded" ->
-          new HoldResult.Exceeded(counter, required(problem, "held", true));
+          new HoldResult.Exceeded(counter, required(problem, "held", true), scale(problem, "held"));
       default ->
-          new HoldResult.Rejected(counter, AddLines.rejection(problem), number(problem, "value"));
+          new HoldResult.Rejected(
+              counter,
+              AddLines.rejection(problem),
+              number(problem, "value"),
+              scale(problem, "value"));
     };
   }
 
@@ -181,7 +189,8 @@ public final class RemoteHolds implements Holds {
             required(node, "value", false),
             number(node, "held").orElse(0),
             number(available, "floor"),
-            number(available, "ceiling")));
+            number(available, "ceiling"),
+            scale(node, "value")));
   }
 
   /** Returns the hold that a response describes. */
@@ -192,7 +201,8 @@ public final class RemoteHolds implements Holds {
           new HoldReading.Part(
               each.path("counter").asString(""),
               required(each, "delta", true),
-              number(each, "settled")));
+              number(each, "settled"),
+              scale(each, "delta")));
     }
     try {
       return new HoldReading(

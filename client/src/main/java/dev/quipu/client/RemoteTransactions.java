@@ -2,9 +2,11 @@ package dev.quipu.client;
 
 import static dev.quipu.client.Reply.number;
 import static dev.quipu.client.Reply.required;
+import static dev.quipu.client.Reply.scale;
 import static dev.quipu.client.ServerCalls.encode;
 
 import dev.quipu.Add;
+import dev.quipu.Decimal;
 import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
@@ -33,16 +35,16 @@ public final class RemoteTransactions implements Transactions {
   @Override
   public TransactionResult commit(RequestId id, List<Add> adds) {
     Map<String, Object> members = Map.of("adds", members(Transactions.check(adds)));
-    Reply reply =
-        calls.send(
-            Request.json("POST", "/v1/transactions", Effect.REPEATABLE, members).under(key(id)));
+    Request post = Request.json("POST", "/v1/transactions", Effect.REPEATABLE, members);
+    Reply reply = calls.send(inKind(post.under(key(id)), adds));
     return switch (reply.status()) {
       case 409 -> {
         JsonNode problem = reply.problem();
         yield new TransactionResult.Rejected(
             problem.path("counter").asString(""),
             AddLines.rejection(problem),
-            number(problem, "value"));
+            number(problem, "value"),
+            scale(problem, "value"));
       }
       case 422 -> new TransactionResult.Conflict();
       default -> {
@@ -103,16 +105,35 @@ public final class RemoteTransactions implements Transactions {
     for (Add add : adds) {
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("counter", add.counter());
-      members.put("delta", add.delta());
+      members.put("delta", amount(add, add.delta()));
       if (add.bounds().floor() != Long.MIN_VALUE) {
-        members.put("floor", add.bounds().floor());
+        members.put("floor", amount(add, add.bounds().floor()));
       }
       if (add.bounds().ceiling() != Long.MAX_VALUE) {
-        members.put("ceiling", add.bounds().ceiling());
+        members.put("ceiling", amount(add, add.bounds().ceiling()));
       }
       all.add(members);
     }
     return all;
+  }
+
+  private static Object amount(Add add, long amount) {
+    return add.scale() <= 0 ? amount : Decimal.text(amount, add.scale());
+  }
+
+  /**
+   * Returns a request that says whether its amounts are decimals or in units of their counters.
+   *
+   * @throws IllegalArgumentException if there are both
+   */
+  static Request inKind(Request request, List<Add> adds) {
+    long inUnits = adds.stream().filter(add -> add.scale() == Add.UNITS).count();
+    if (inUnits != 0 && inUnits != adds.size()) {
+      throw new IllegalArgumentException(
+          "some amounts are of type long, in units of their counters, and some are decimals; use"
+              + " one type");
+    }
+    return inUnits == 0 ? request : request.inUnits();
   }
 
   private static List<Added> added(JsonNode nodes) {
@@ -122,7 +143,8 @@ public final class RemoteTransactions implements Transactions {
           new Added(
               each.path("counter").asString(""),
               required(each, "added", true),
-              required(each, "value", true)));
+              required(each, "value", true),
+              scale(each, "value")));
     }
     return adds;
   }

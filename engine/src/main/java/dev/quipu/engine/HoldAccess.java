@@ -3,7 +3,6 @@ package dev.quipu.engine;
 import dev.quipu.Add;
 import dev.quipu.Bounds;
 import dev.quipu.HoldReading;
-import dev.quipu.HoldReading.State;
 import dev.quipu.HoldRequest;
 import dev.quipu.HoldResult;
 import dev.quipu.Holds;
@@ -20,10 +19,10 @@ import dev.quipu.engine.state.HoldTable;
 import dev.quipu.engine.state.OpenHold;
 import dev.quipu.engine.state.TransactionIds;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -107,38 +106,46 @@ public final class HoldAccess {
       return repeated(marker, request);
     }
     int[] ordinals = new int[request.adds().size()];
-    TransactionResult.Rejected rejected = transactions.firstRejected(request.adds(), ordinals);
+    List<Add> adds = transactions.inUnits(request.adds(), ordinals);
+    TransactionResult.Rejected rejected = transactions.firstRejected(adds, ordinals);
     if (rejected != null) {
-      return new HoldResult.Rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown());
+      return rejected(rejected);
     }
-    List<HoldRecord.Part> parts = new ArrayList<>(request.adds().size());
-    for (Add add : request.adds()) {
+    List<HoldRecord.Part> parts = new ArrayList<>(adds.size());
+    for (int i = 0; i < ordinals.length; i++) {
+      Add add = adds.get(i);
+      int scale = access.scale(ordinals[i], add.counter());
       long held = state.holds.held(add.counter());
       if (Rejection.of(held, add.delta(), Bounds.none()) != null) {
         return new HoldResult.Rejected(
-            add.counter(), Rejection.OVERFLOW, access.get(add.counter()));
+            add.counter(), Rejection.OVERFLOW, access.get(add.counter()), scale);
       }
       Bounds bounds = add.bounds();
       parts.add(
-          new HoldRecord.Part(add.counter(), add.delta(), bounds.floor(), bounds.ceiling(), false));
+          new HoldRecord.Part(
+              add.counter(), add.delta(), bounds.floor(), bounds.ceiling(), scale, false));
     }
     state.requireMemory(HoldTable.memoryBytes(parts.size()));
-    transactions.requireRoom(request.adds(), ordinals);
+    transactions.requireRoom(adds, ordinals);
     for (int i = 0; i < ordinals.length; i++) {
-      Add add = request.adds().get(i);
+      Add add = adds.get(i);
       var unused = transactions.apply(ordinals[i], add.counter(), add.delta());
     }
     HoldRecord hold =
         new HoldRecord(
             id.high(),
             id.low(),
-            contents(request),
+            contents(request, adds),
             access.nowMillis() + request.ttl().toMillis(),
             policies(request),
             List.copyOf(parts));
     store(hold);
     state.endChange();
-    return new HoldResult.Done(reading(hold, State.OPEN, false), false);
+    return new HoldResult.Done(HoldReadings.open(hold), false);
+  }
+
+  private static HoldResult rejected(TransactionResult.Rejected why) {
+    return new HoldResult.Rejected(why.counter(), why.why(), why.valueIfKnown(), why.scale());
   }
 
   private void store(HoldRecord hold) {
@@ -151,19 +158,25 @@ public final class HoldAccess {
         | (request.excess() == HoldRequest.Excess.ALLOW ? HoldRecord.EXCESS_ALLOW : 0);
   }
 
-  /** Returns a hash of all but the counters and deltas. */
-  private static long contents(HoldRequest request) {
-    long mark = TransactionAccess.boundsMark(request.adds());
+  /**
+   * Returns a hash of all but the counters and deltas.
+   *
+   * @param adds those of the request, in units of their counters
+   */
+  private static long contents(HoldRequest request, List<Add> adds) {
+    long mark = TransactionAccess.boundsMark(adds);
     return (mark * 0x9E3779B97F4A7C15L + request.ttl().toMillis()) * 31 + policies(request);
   }
 
   private static boolean isSame(HoldRecord hold, HoldRequest request) {
-    boolean isSame =
-        hold.contents() == contents(request) && hold.parts().size() == request.adds().size();
-    for (int i = 0; isSame && i < hold.parts().size(); i++) {
-      HoldRecord.Part part = hold.parts().get(i);
-      Add add = request.adds().get(i);
-      isSame = part.counter().equals(add.counter()) && part.delta() == add.delta();
+    List<HoldRecord.Part> parts = hold.parts();
+    List<Add> adds =
+        TransactionAccess.converted(
+            request.adds(), parts.stream().map(HoldRecord.Part::scale).toList());
+    boolean isSame = adds != null && hold.contents() == contents(request, adds);
+    for (int i = 0; isSame && i < parts.size(); i++) {
+      Add add = Objects.requireNonNull(adds).get(i);
+      isSame = parts.get(i).counter().equals(add.counter()) && parts.get(i).delta() == add.delta();
     }
     return isSame;
   }
@@ -175,8 +188,7 @@ public final class HoldAccess {
     TransactionRecord ended = transactions.recordOf(marker);
     return ended != null
             && ended.kind() != Kind.TRANSACTION
-            && ended.contents() == contents(request)
-            && transactions.isSame(ended, request.adds())
+            && transactions.isSame(ended, request.adds(), adds -> contents(request, adds))
         ? new HoldResult.Done(reading(ended), true)
         : new HoldResult.Conflict();
   }
@@ -215,7 +227,7 @@ public final class HoldAccess {
     for (int i = 0; i < kept.length; i++) {
       HoldRecord.Part part = hold.parts().get(i);
       if (Settlement.exceeds(kept[i], part.delta()) && !hold.has(HoldRecord.EXCESS_ALLOW)) {
-        return new HoldResult.Exceeded(part.counter(), part.delta());
+        return new HoldResult.Exceeded(part.counter(), part.delta(), part.scale());
       }
     }
     return ended(open, Kind.SETTLED, kept);
@@ -249,7 +261,7 @@ public final class HoldAccess {
         long value = state.counters.value(ordinals[i]);
         Rejection why = rejection(value, part, kept[i]);
         if (why != null) {
-          return new HoldResult.Rejected(part.counter(), why, OptionalLong.of(value));
+          return new HoldResult.Rejected(part.counter(), why, OptionalLong.of(value), part.scale());
         }
       }
     }
@@ -292,7 +304,8 @@ public final class HoldAccess {
               part.delta(),
               kept[i],
               hasBounds ? part.floor() : 0,
-              hasBounds ? part.ceiling() : 0));
+              hasBounds ? part.ceiling() : 0,
+              part.scale()));
     }
     TransactionRecord record = open.placed().ended(kind, List.copyOf(ended));
     transactions.remember(record);
@@ -320,10 +333,12 @@ public final class HoldAccess {
       String counter = state.nameOf(part.ordinal());
       if (Settlement.exceeds(kept[i], part.delta())
           && (ended.policies() & HoldRecord.EXCESS_ALLOW) == 0) {
-        return new HoldResult.Exceeded(counter, part.delta());
+        return new HoldResult.Exceeded(counter, part.delta(), part.scale());
       }
-      if (counter.isEmpty() || access.text(counter) != null || access.scale(counter) != 0) {
-        // It is lost, or was removed and is no counter of integers any more.
+      if (counter.isEmpty()
+          || access.text(counter) != null
+          || access.scale(counter) != part.scale()) {
+        // It is lost, or was removed and is another kind of counter now.
         return new HoldResult.Closed(reading(ended));
       }
       if (kept[i] != 0) {
@@ -331,12 +346,13 @@ public final class HoldAccess {
       }
       parts.add(
           new TransactionRecord.Part(
-              part.ordinal(), part.delta(), kept[i], part.floor(), part.ceiling()));
+              part.ordinal(), part.delta(), kept[i], part.floor(), part.ceiling(), part.scale()));
     }
     int[] ordinals = new int[adds.size()];
+    adds = transactions.inUnits(adds, ordinals);
     TransactionResult.Rejected rejected = transactions.firstRejected(adds, ordinals);
     if (rejected != null) {
-      return new HoldResult.Rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown());
+      return rejected(rejected);
     }
     transactions.requireRoom(adds, ordinals);
     state.beginChange();
@@ -383,7 +399,7 @@ public final class HoldAccess {
       state.beginChange();
       store(extended);
       state.endChange();
-      return new HoldResult.Done(reading(extended, State.OPEN, false), false);
+      return new HoldResult.Done(HoldReadings.open(extended), false);
     }
     TransactionRecord ended = ended(id);
     return ended == null ? new HoldResult.NotFound() : new HoldResult.Closed(reading(ended));
@@ -449,10 +465,11 @@ public final class HoldAccess {
         ? Optional.empty()
         : Optional.of(
             Holds.Balance.of(
-                value.getAsLong(),
-                state.holds.held(counter),
-                state.holds.floor(counter),
-                state.holds.ceiling(counter)));
+                    value.getAsLong(),
+                    state.holds.held(counter),
+                    state.holds.floor(counter),
+                    state.holds.ceiling(counter))
+                .at(access.scale(counter)));
   }
 
   /** Returns the ended hold with an id; null if there is none. */
@@ -463,34 +480,12 @@ public final class HoldAccess {
   }
 
   private HoldReading reading(OpenHold open) {
-    HoldRecord hold = open.placed();
-    return reading(hold, isDue(hold) ? State.EXPIRED : State.OPEN, false);
-  }
-
-  private static HoldReading reading(HoldRecord hold, State state, boolean isLate) {
-    return new HoldReading(
-        RequestId.of(hold.high(), hold.low()),
-        state,
-        hold.parts().stream()
-            .map(part -> new HoldReading.Part(part.counter(), part.delta(), OptionalLong.empty()))
-            .toList(),
-        Instant.ofEpochMilli(hold.expiresMillis()),
-        isLate);
+    return isDue(open.placed())
+        ? HoldReadings.due(open.placed())
+        : HoldReadings.open(open.placed());
   }
 
   private HoldReading reading(TransactionRecord ended) {
-    boolean isSettled = ended.kind() == Kind.SETTLED || ended.kind() == Kind.SETTLED_LATE;
-    return new HoldReading(
-        RequestId.of(ended.high(), ended.low()),
-        isSettled ? State.SETTLED : ended.kind() == Kind.RELEASED ? State.RELEASED : State.EXPIRED,
-        ended.parts().stream()
-            .map(part ->
-                new HoldReading.Part(
-                    state.nameOf(part.ordinal()),
-                    part.delta(),
-                    isSettled ? OptionalLong.of(part.kept()) : OptionalLong.empty()))
-            .toList(),
-        Instant.ofEpochMilli(ended.expiresMillis()),
-        ended.kind() == Kind.SETTLED_LATE);
+    return HoldReadings.ended(ended, state);
   }
 }

@@ -18,7 +18,9 @@ import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.TransactionIds;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,17 +49,18 @@ public final class TransactionAccess {
   /**
    * Applies all adds or none; see {@link Transactions#commit}.
    *
-   * @param adds for which {@link Transactions#check} has returned
+   * @param given for which {@link Transactions#check} has returned
    */
-  public TransactionResult commit(RequestId id, List<Add> adds) {
+  public TransactionResult commit(RequestId id, List<Add> given) {
     if (state.holds.find(id.high(), id.low()) != null) {
       return new TransactionResult.Conflict();
     }
     long[] marker = marker(id);
     if (marker != null) {
-      return repeated(marker, adds);
+      return repeated(marker, given);
     }
-    int[] ordinals = new int[adds.size()];
+    int[] ordinals = new int[given.size()];
+    List<Add> adds = inUnits(given, ordinals);
     TransactionResult.@Nullable Rejected rejected = firstRejected(adds, ordinals);
     if (rejected != null) {
       return rejected;
@@ -69,8 +72,9 @@ public final class TransactionAccess {
       Add add = adds.get(i);
       int ordinal = apply(ordinals[i], add.counter(), add.delta());
       long value = state.counters.value(ordinal);
-      added.add(new Added(add.counter(), add.delta(), value));
-      parts.add(new TransactionRecord.Part(ordinal, add.delta(), value, 0, 0));
+      int scale = state.counters.scale(ordinal);
+      added.add(new Added(add.counter(), add.delta(), value, scale));
+      parts.add(new TransactionRecord.Part(ordinal, add.delta(), value, 0, 0, scale));
     }
     remember(
         new TransactionRecord(
@@ -80,26 +84,45 @@ public final class TransactionAccess {
   }
 
   /**
-   * Returns the first add that a bound rejects; null if none. Throws if one is to a text.
+   * Returns adds in units of their counters. Throws if a counter is a text, or if an amount has
+   * more digits after the point than its counter.
    *
    * @param ordinals receives the ordinals of the counters, so that names are looked up once;
    *     negative for new ones
    */
-  TransactionResult.@Nullable Rejected firstRejected(List<Add> adds, int[] ordinals) {
-    TransactionResult.@Nullable Rejected first = null;
+  List<Add> inUnits(List<Add> adds, int[] ordinals) {
+    List<Add> converted = new ArrayList<>(adds.size());
     for (int i = 0; i < ordinals.length; i++) {
       Add add = adds.get(i);
       int ordinal = state.counters.find(add.counter());
       ordinals[i] = ordinal;
       access.requireNumber(ordinal, add.counter());
-      requireInteger(ordinal, add);
-      long value = access.isAlive(ordinal) ? state.counters.value(ordinal) : 0;
+      converted.add(inUnits(add, access.scale(ordinal, add.counter())));
+    }
+    return converted;
+  }
+
+  private static Add inUnits(Add add, int scale) {
+    try {
+      return add.at(scale);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "add to %s: %s".formatted(add.counter(), e.getMessage()), e);
+    }
+  }
+
+  /** Returns the first add that a bound rejects; null if none. */
+  TransactionResult.@Nullable Rejected firstRejected(List<Add> adds, int[] ordinals) {
+    for (int i = 0; i < ordinals.length; i++) {
+      Add add = adds.get(i);
+      long value = access.isAlive(ordinals[i]) ? state.counters.value(ordinals[i]) : 0;
       Rejection why = Rejection.of(value, add.delta(), add.bounds());
-      if (why != null && first == null) {
-        first = new TransactionResult.Rejected(add.counter(), why, OptionalLong.of(value));
+      if (why != null) {
+        int scale = access.scale(ordinals[i], add.counter());
+        return new TransactionResult.Rejected(add.counter(), why, OptionalLong.of(value), scale);
       }
     }
-    return first;
+    return null;
   }
 
   /** Ensures that changes are accepted, and that there is memory for the new counters. */
@@ -110,16 +133,6 @@ public final class TransactionAccess {
       bytes += ordinals[i] < 0 ? CounterTable.memoryBytes(adds.get(i).counter()) : 0;
     }
     state.requireMemory(bytes);
-  }
-
-  /** Rejects decimals: the amounts of transactions and holds would have to be converted. */
-  private void requireInteger(int ordinal, Add add) {
-    int scale = access.scale(ordinal, add.counter());
-    if (scale != 0 || add.scale() > 0) {
-      throw new IllegalArgumentException(
-          "counter %s has the scale %d; transactions and holds count integers, so use single adds"
-              .formatted(add.counter(), Math.max(scale, add.scale())));
-    }
   }
 
   /** Adds to a counter, without overflow as checked before; returns its ordinal. */
@@ -157,28 +170,54 @@ public final class TransactionAccess {
     TransactionRecord record = recordOf(marker);
     if (record == null
         || record.kind() != Kind.TRANSACTION
-        || record.contents() != boundsMark(adds)
-        || !isSame(record, adds)) {
+        || !isSame(record, adds, TransactionAccess::boundsMark)) {
       return new TransactionResult.Conflict();
     }
     return new TransactionResult.Applied(added(record), true);
   }
 
-  /** Returns whether a record has these counters and deltas. */
-  boolean isSame(TransactionRecord record, List<Add> adds) {
-    boolean isSame = record.parts().size() == adds.size();
-    for (int i = 0; isSame && i < adds.size(); i++) {
-      TransactionRecord.Part part = record.parts().get(i);
+  /**
+   * Returns whether a record is that of these adds.
+   *
+   * @param contents returns the hash of adds in units of their counters
+   */
+  boolean isSame(TransactionRecord record, List<Add> adds, ToLongFunction<List<Add>> contents) {
+    List<TransactionRecord.Part> parts = record.parts();
+    List<Add> converted =
+        converted(adds, parts.stream().map(TransactionRecord.Part::scale).toList());
+    boolean isSame = converted != null && record.contents() == contents.applyAsLong(converted);
+    for (int i = 0; isSame && i < parts.size(); i++) {
+      Add add = Objects.requireNonNull(converted).get(i);
       isSame =
-          part.delta() == adds.get(i).delta()
-              && adds.get(i).counter().equals(state.nameOf(part.ordinal()));
+          parts.get(i).delta() == add.delta()
+              && add.counter().equals(state.nameOf(parts.get(i).ordinal()));
     }
     return isSame;
   }
 
+  /**
+   * Returns adds in units of the scales that their counters had; null if there is another number of
+   * them, or an amount is none of these units.
+   */
+  static @Nullable List<Add> converted(List<Add> adds, List<Integer> scales) {
+    if (adds.size() != scales.size()) {
+      return null;
+    }
+    List<Add> converted = new ArrayList<>(adds.size());
+    for (int i = 0; i < scales.size(); i++) {
+      try {
+        converted.add(adds.get(i).at(scales.get(i)));
+      } catch (IllegalArgumentException e) {
+        return null; // not what was counted then
+      }
+    }
+    return converted;
+  }
+
   private List<Added> added(TransactionRecord record) {
     return record.parts().stream()
-        .map(part -> new Added(state.nameOf(part.ordinal()), part.delta(), part.kept()))
+        .map(part ->
+            new Added(state.nameOf(part.ordinal()), part.delta(), part.kept(), part.scale()))
         .toList();
   }
 

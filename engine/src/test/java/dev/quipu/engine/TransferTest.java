@@ -18,6 +18,7 @@ import dev.quipu.NotAppliedException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.ScaleRules;
 import dev.quipu.Settlement;
 import dev.quipu.engine.transfer.DirectoryExport;
 import dev.quipu.engine.transfer.DirectoryImport;
@@ -107,7 +108,8 @@ final class TransferTest {
   @Test
   void transactionsAndHoldsAreTheSame() throws IOException {
     ManualClock clock = new ManualClock(1_800_000_000_000L);
-    EngineOptions options = EngineOptions.defaults().withClock(clock);
+    ScaleRules rules = ScaleRules.parse(List.of("a=2", "c=3", "removed=1"));
+    EngineOptions options = EngineOptions.defaults().withClock(clock).withScales(rules);
     Duration ttl = Duration.ofMinutes(1);
     List<Add> adds = List.of(new Add("a", -5, Bounds.atLeast(-9), null), new Add("b", 5, null));
     List<RequestId> ids =
@@ -147,8 +149,8 @@ final class TransferTest {
       assertTrue(assertInstanceOf(HoldResult.Done.class, late).hold().isLate());
       clock.advance(Duration.ofDays(2));
       engine.sweep();
-      assertEquals(Optional.of(Reading.exact(-5)), engine.read("a"));
-      assertEquals(Optional.of(Reading.exact(-3)), engine.read("c"));
+      assertEquals(Optional.of(Reading.exact(-5, 2)), engine.read("a"));
+      assertEquals(Optional.of(Reading.exact(-3, 3)), engine.read("c"));
       assertEquals(Optional.empty(), engine.read("removed"));
     }
   }

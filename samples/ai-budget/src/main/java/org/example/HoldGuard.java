@@ -1,7 +1,7 @@
 package org.example;
 
 import dev.quipu.Add;
-import dev.quipu.Bounds;
+import dev.quipu.Decimal;
 import dev.quipu.HoldReading;
 import dev.quipu.HoldRequest;
 import dev.quipu.HoldResult;
@@ -16,7 +16,10 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 
-/** Budgets as counters of a server: a call reserves by one hold over all of them. */
+/**
+ * Budgets as counters of a server, in dollars with six digits after the point: a call reserves by
+ * one hold over all of them.
+ */
 final class HoldGuard implements Guard {
   /** Much longer than any call: a crashed gateway has a successor before it ends. */
   private static final Duration TTL = Duration.ofMinutes(10);
@@ -55,11 +58,16 @@ final class HoldGuard implements Guard {
     }
   }
 
+  /** Returns an amount as the exact decimal that the server counts. */
+  private static Decimal dollars(long micros) {
+    return new Decimal(micros, 6);
+  }
+
   @Override
   public boolean reserve(String call, List<Budget> budgets, long most) {
     List<Add> adds =
         budgets.stream()
-            .map(each -> new Add(each.counter(), most, Bounds.atMost(each.limit()), null))
+            .map(each -> Add.of(each.counter(), dollars(most), null, dollars(each.limit()), null))
             .toList();
     HoldRequest request =
         new HoldRequest(
@@ -74,7 +82,8 @@ final class HoldGuard implements Guard {
   @Override
   public void settle(String call, List<Budget> budgets, long reserved, long cost) {
     HoldResult.Done done =
-        definite(() -> holds.settle(RequestId.of(call), Settlement.each(cost))).orElseThrow();
+        definite(() -> holds.settle(RequestId.of(call), Settlement.each(dollars(cost))))
+            .orElseThrow();
     if (done.hold().isLate()) {
       System.err.println("settled after its hold expired: " + call);
     }
@@ -104,7 +113,7 @@ final class HoldGuard implements Guard {
       HoldResult result =
           definite(() ->
               cost.isPresent()
-                  ? holds.settle(call, Settlement.each(cost.getAsLong()))
+                  ? holds.settle(call, Settlement.each(dollars(cost.getAsLong())))
                   : holds.release(call));
       if (!(result instanceof HoldResult.Closed)) { // its gateway is alive and was faster
         result.orElseThrow();

@@ -191,7 +191,8 @@ public final class Backends {
     @Override
     public <T> T part(Class<T> type) {
       Object part = parts.computeIfAbsent(type, this::newPart);
-      if (part instanceof StoredHolds holds) { // those of dead processes expire, too
+      if (part instanceof ScaledHolds scaled && scaled.inUnits() instanceof StoredHolds holds) {
+        // Those of dead processes expire, too.
         parts.computeIfAbsent(HoldSweeper.class, sweeper -> new HoldSweeper(holds));
       }
       return type.cast(part);
@@ -208,8 +209,14 @@ public final class Backends {
         case "UniqueValues" -> new UniqueValues(store);
         case "Presence" -> Presence.on(store);
         case "DisplayCounters" -> DurableFirst.withoutCache(counters, store.clock());
-        case "Transactions" -> new StoredTransactions(integers(), store, Randomness.secure());
-        case "Holds" -> new StoredHolds(integers(), store, Randomness.secure());
+        case "Transactions" ->
+            new ScaledTransactions(
+                new StoredTransactions(counters, store, Randomness.secure()),
+                ScaledCounters.rules(counters));
+        case "Holds" ->
+            new ScaledHolds(
+                new StoredHolds(counters, store, Randomness.secure()),
+                ScaledCounters.rules(counters));
         default ->
             throw new UnsupportedOperationException(
                 type.getName()
@@ -217,12 +224,6 @@ public final class Backends {
                     + " SequenceOfRecords, RevisionLog, RangeJobs, UniqueValues, Presence,"
                     + " DisplayCounters, Transactions, Holds");
       };
-    }
-
-    /** Returns the counters if none is a decimal: these parts add units without conversion. */
-    private Counters integers() {
-      ScaledCounters.requireNone(counters, "transactions and holds");
-      return counters;
     }
 
     @Override

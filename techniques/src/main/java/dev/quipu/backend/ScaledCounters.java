@@ -38,23 +38,12 @@ public final class ScaledCounters implements Counters {
 
   /** Returns the scale that counters have by their names; 0 for counters without rules. */
   public static int scale(Counters counters, String counter) {
-    return counters.as(ScaledCounters.class).map(each -> each.rules.of(counter)).orElse(0);
+    return rules(counters).of(counter);
   }
 
-  /**
-   * Requires that no counters have a scale by their names.
-   *
-   * @param what does not support them, for the message
-   * @throws UnsupportedOperationException if some have
-   */
-  static void requireNone(Counters counters, String what) {
-    ScaleRules rules =
-        counters.as(ScaledCounters.class).map(each -> each.rules).orElse(ScaleRules.none());
-    if (!rules.isEmpty()) {
-      throw new UnsupportedOperationException(
-          "%s count integers, and counters of this store may be decimals (--scale %s)"
-              .formatted(what, rules));
-    }
+  /** Returns the scales that counters have by their names. */
+  static ScaleRules rules(Counters counters) {
+    return counters.as(ScaledCounters.class).map(each -> each.rules).orElse(ScaleRules.none());
   }
 
   /** Makes an add by another way than {@link Counters#add}, in units of its counter. */

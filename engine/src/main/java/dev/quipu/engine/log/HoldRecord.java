@@ -25,9 +25,11 @@ public record HoldRecord(
   /**
    * What a hold reserves on one counter.
    *
+   * @param scale the scale of the counter when the hold was placed, in whose units the amounts are
    * @param isVoid whether the counter was removed since: nothing is reserved on it any more
    */
-  public record Part(String counter, long delta, long floor, long ceiling, boolean isVoid) {}
+  public record Part(
+      String counter, long delta, long floor, long ceiling, int scale, boolean isVoid) {}
 
   /** Returns the same hold with another expiry. */
   public HoldRecord expiring(long atMillis) {
@@ -60,7 +62,7 @@ public record HoldRecord(
     Records.unsigned(out, parts.size());
     for (Part part : parts) {
       Records.text(out, part.counter);
-      out.put((byte) (part.isVoid ? 1 : 0));
+      out.put((byte) (part.scale << 1 | (part.isVoid ? 1 : 0)));
       Records.signed(out, part.delta);
       Records.signed(out, part.floor);
       Records.signed(out, part.ceiling);
@@ -76,9 +78,15 @@ public record HoldRecord(
     List<Part> parts = new ArrayList<>();
     for (long i = Records.unsigned(in); i > 0; i--) {
       String counter = Records.text(in);
-      boolean isVoid = in.get() != 0;
+      int flags = in.get();
       parts.add(
-          new Part(counter, Records.signed(in), Records.signed(in), Records.signed(in), isVoid));
+          new Part(
+              counter,
+              Records.signed(in),
+              Records.signed(in),
+              Records.signed(in),
+              flags >> 1,
+              (flags & 1) != 0));
     }
     return new HoldRecord(high, low, contents, expiresMillis, policies, List.copyOf(parts));
   }

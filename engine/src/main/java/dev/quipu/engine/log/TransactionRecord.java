@@ -22,6 +22,9 @@ public record TransactionRecord(
     long contents,
     long expiresMillis,
     List<Part> parts) {
+  /** Stored beside the policies: each part has a scale. */
+  private static final int SCALED = 64;
+
   /** What was applied, and how it ended. */
   public enum Kind {
     TRANSACTION(0),
@@ -60,12 +63,18 @@ public record TransactionRecord(
    * @param kept of a transaction: the resulting value; of a hold: what it kept
    * @param floor of a hold that may be settled late; otherwise 0
    * @param ceiling the same
+   * @param scale the scale of the counter at that time, in whose units the amounts are
    */
-  public record Part(int ordinal, long delta, long kept, long floor, long ceiling) {}
+  public record Part(int ordinal, long delta, long kept, long floor, long ceiling, int scale) {}
 
   /** Returns whether the bounds are kept, for a late settlement. */
   public boolean hasBounds() {
     return (policies & HoldRecord.LATE_APPLY) != 0;
+  }
+
+  /** Returns whether an amount is a decimal. */
+  public boolean isScaled() {
+    return parts.stream().anyMatch(part -> part.scale != 0);
   }
 
   /** Returns an upper bound of the bytes that {@link #write} writes. */
@@ -74,7 +83,8 @@ public record TransactionRecord(
   }
 
   void write(ByteBuffer out) {
-    out.put((byte) kind.code).put((byte) policies);
+    boolean isScaled = isScaled();
+    out.put((byte) kind.code).put((byte) (policies | (isScaled ? SCALED : 0)));
     out.putLong(high).putLong(low).putLong(contents);
     Records.signed(out, expiresMillis);
     Records.unsigned(out, parts.size());
@@ -86,12 +96,17 @@ public record TransactionRecord(
         Records.signed(out, part.floor);
         Records.signed(out, part.ceiling);
       }
+      if (isScaled) {
+        out.put((byte) part.scale);
+      }
     }
   }
 
   static TransactionRecord read(ByteBuffer in) {
     Kind kind = Kind.of(in.get());
-    int policies = in.get();
+    int flags = in.get();
+    boolean isScaled = (flags & SCALED) != 0;
+    int policies = flags & ~SCALED;
     boolean hasBounds = (policies & HoldRecord.LATE_APPLY) != 0;
     long high = in.getLong();
     long low = in.getLong();
@@ -105,7 +120,8 @@ public record TransactionRecord(
               Records.signed(in),
               Records.signed(in),
               hasBounds ? Records.signed(in) : 0,
-              hasBounds ? Records.signed(in) : 0));
+              hasBounds ? Records.signed(in) : 0,
+              isScaled ? in.get() : 0));
     }
     return new TransactionRecord(
         high, low, kind, policies, contents, expiresMillis, List.copyOf(parts));

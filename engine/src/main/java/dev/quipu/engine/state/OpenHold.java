@@ -52,7 +52,7 @@ public final class OpenHold {
           part.isVoid() == isVoid(i)
               ? part
               : new HoldRecord.Part(
-                  part.counter(), part.delta(), part.floor(), part.ceiling(), true));
+                  part.counter(), part.delta(), part.floor(), part.ceiling(), part.scale(), true));
     }
     return new HoldRecord(
         placed.high(),

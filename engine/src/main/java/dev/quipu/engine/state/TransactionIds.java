@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  *   MARKER      delta: contents, value: expiry, mark: number of parts | kind << 8 | policies << 16
  *   PARTS + i   delta: what was added, value: what was kept, mark: ordinal of the counter
- *   BOUNDS + i  delta: floor, value: ceiling; only if a late settlement may need them
+ *   BOUNDS + i  delta: floor, value: ceiling, mark: scale of the counter; only if a late settlement
+ *               may need them, or SCALED is among the policies of the marker
  * }</pre>
  */
 public final class TransactionIds {
@@ -29,6 +30,9 @@ public final class TransactionIds {
 
   private static final int PARTS = MARKER - PARTS_MAX;
   private static final int BOUNDS = PARTS - PARTS_MAX;
+
+  /** Beside the policies of a marker: an amount is a decimal. */
+  private static final int SCALED = 64;
 
   private TransactionIds() {}
 
@@ -45,7 +49,9 @@ public final class TransactionIds {
   /** Passes on the entries of a transaction. */
   static void forEach(TransactionRecord transaction, Sink sink) {
     List<TransactionRecord.Part> parts = transaction.parts();
-    int mark = parts.size() | transaction.kind().code() << 8 | transaction.policies() << 16;
+    boolean isScaled = transaction.isScaled();
+    int policies = transaction.policies() | (isScaled ? SCALED : 0);
+    int mark = parts.size() | transaction.kind().code() << 8 | policies << 16;
     sink.entry(
         IdTable.meta(MARKER, IdTable.APPLIED, mark),
         transaction.contents(),
@@ -54,8 +60,9 @@ public final class TransactionIds {
       TransactionRecord.Part part = parts.get(i);
       sink.entry(
           IdTable.meta(PARTS + i, IdTable.APPLIED, part.ordinal()), part.delta(), part.kept());
-      if (transaction.hasBounds()) {
-        sink.entry(IdTable.meta(BOUNDS + i, IdTable.APPLIED, 0), part.floor(), part.ceiling());
+      if (transaction.hasBounds() || isScaled) {
+        long meta = IdTable.meta(BOUNDS + i, IdTable.APPLIED, part.scale());
+        sink.entry(meta, part.floor(), part.ceiling());
       }
     }
   }
@@ -74,7 +81,8 @@ public final class TransactionIds {
     long high = marker[0];
     long low = marker[1];
     int mark = IdTable.boundsMark(marker[2]);
-    int policies = mark >>> 16;
+    boolean isScaled = (mark >>> 16 & SCALED) != 0;
+    int policies = mark >>> 16 & ~SCALED;
     TransactionRecord bare =
         new TransactionRecord(
             high,
@@ -89,12 +97,18 @@ public final class TransactionIds {
     long[] bounds = new long[IdTable.STRIDE];
     for (int i = 0; i < (mark & 0xff); i++) {
       if (!ids.find(high, low, PARTS + i, nowMillis, part)
-          || (bare.hasBounds() && !ids.find(high, low, BOUNDS + i, nowMillis, bounds))) {
+          || ((bare.hasBounds() || isScaled)
+              && !ids.find(high, low, BOUNDS + i, nowMillis, bounds))) {
         return null;
       }
       parts.add(
           new TransactionRecord.Part(
-              IdTable.boundsMark(part[2]), part[3], part[4], bounds[3], bounds[4]));
+              IdTable.boundsMark(part[2]),
+              part[3],
+              part[4],
+              bounds[3],
+              bounds[4],
+              IdTable.boundsMark(bounds[2])));
     }
     return new TransactionRecord(
         high,

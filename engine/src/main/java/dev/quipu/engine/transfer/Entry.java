@@ -109,9 +109,10 @@ public sealed interface Entry {
    * @param added the delta that was added
    * @param kept the resulting value of a transaction; what an ended hold kept
    * @param bounds of a hold that is open or may be settled late
+   * @param scale the scale of the counter at that time, in whose units the amounts are
    * @param isVoid whether the counter was removed while the hold was open
    */
-  record Part(String counter, long added, long kept, Bounds bounds, boolean isVoid) {}
+  record Part(String counter, long added, long kept, Bounds bounds, int scale, boolean isVoid) {}
 
   /**
    * Ends the content.

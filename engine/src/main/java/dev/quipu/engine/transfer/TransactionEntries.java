@@ -36,6 +36,7 @@ final class TransactionEntries {
                     part.delta(),
                     0,
                     Bounds.between(part.floor(), part.ceiling()),
+                    part.scale(),
                     part.isVoid()))
             .toList());
   }
@@ -66,7 +67,7 @@ final class TransactionEntries {
       }
       Bounds bounds =
           record.hasBounds() ? Bounds.between(part.floor(), part.ceiling()) : Bounds.none();
-      parts.add(new Entry.Part(name, part.delta(), part.kept(), bounds, false));
+      parts.add(new Entry.Part(name, part.delta(), part.kept(), bounds, part.scale(), false));
     }
     return Optional.of(
         new Entry.Transaction(
@@ -144,6 +145,7 @@ final class TransactionEntries {
                     part.added(),
                     part.bounds().floor(),
                     part.bounds().ceiling(),
+                    part.scale(),
                     part.isVoid()))
             .toList());
   }
@@ -174,7 +176,8 @@ final class TransactionEntries {
                     part.added(),
                     part.kept(),
                     hasBounds ? part.bounds().floor() : 0,
-                    hasBounds ? part.bounds().ceiling() : 0))
+                    hasBounds ? part.bounds().ceiling() : 0,
+                    part.scale()))
             .toList());
   }
 }

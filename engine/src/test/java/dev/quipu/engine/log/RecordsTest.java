@@ -153,12 +153,13 @@ final class RecordsTest {
                 Long.MAX_VALUE,
                 policies,
                 Collections.nCopies(
-                    parts, new HoldRecord.Part(name, Long.MIN_VALUE, 1, Long.MAX_VALUE, true)));
+                    parts, new HoldRecord.Part(name, Long.MIN_VALUE, 1, Long.MAX_VALUE, 18, true)));
         assertEquals(List.of("hold[" + hold + "]"), readBack(out -> Records.hold(out, hold)));
         assertTrue(
             length(out -> Records.hold(out, hold))
                 <= HoldRecord.bytesMax(parts, parts * name.length()));
         long bound = policies == HoldRecord.LATE_APPLY ? Long.MIN_VALUE : 0;
+        int scale = policies == 0 ? 0 : 18;
         for (TransactionRecord.Kind kind : TransactionRecord.Kind.values()) {
           TransactionRecord transaction =
               new TransactionRecord(
@@ -171,7 +172,7 @@ final class RecordsTest {
                   Collections.nCopies(
                       parts,
                       new TransactionRecord.Part(
-                          LAST_ORDINAL, Long.MIN_VALUE, Long.MAX_VALUE, bound, bound)));
+                          LAST_ORDINAL, Long.MIN_VALUE, Long.MAX_VALUE, bound, bound, scale)));
           assertEquals(
               List.of("transaction[" + transaction + "]"),
               readBack(out -> Records.transaction(out, transaction)));

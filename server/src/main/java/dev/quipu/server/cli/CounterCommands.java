@@ -333,7 +333,8 @@ final class CounterCommands {
             output.print(
                 "applied "
                     + applied.adds().stream()
-                        .map(each -> each.counter() + "=" + each.added())
+                        .map(
+                            each -> each.counter() + "=" + Decimal.text(each.added(), each.scale()))
                         .collect(Collectors.joining(" ")),
                 Output.members(
                     "outcome",
@@ -342,7 +343,10 @@ final class CounterCommands {
                     applied.adds().stream()
                         .map(each ->
                             Output.members(
-                                "counter", each.counter(), "added", Long.toString(each.added())))
+                                "counter",
+                                each.counter(),
+                                "added",
+                                Decimal.text(each.added(), each.scale())))
                         .toList()));
         case TransactionOutcome.Held held -> {
           String state = held.hold().state().name().toLowerCase(Locale.ROOT);

@@ -17,6 +17,7 @@ import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -32,6 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 final class RedisConnection implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(RedisConnection.class);
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
   private final Failures failures;
   private final Supplier<Opened> opener;
@@ -210,9 +212,20 @@ final class RedisConnection implements AutoCloseable {
     opening.lock();
     try {
       isClosed = true;
-      opened.connection.close();
+      awaitClosed(opened.connection.closeAsync());
     } finally {
       opening.unlock();
+    }
+  }
+
+  /** Waits until something has closed, but not forever: the client itself has no deadline here. */
+  static void awaitClosed(CompletableFuture<Void> closing) {
+    try {
+      closing.get(CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      LOGGER.warn("The Redis client did not close within {} ms", CLOSE_TIMEOUT.toMillis(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

@@ -16,6 +16,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -94,7 +95,7 @@ public final class RedisProvider implements StoreProvider {
   }
 
   private static void shutdown(AbstractRedisClient client) {
-    client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    RedisConnection.awaitClosed(client.shutdownAsync(0, 2, TimeUnit.SECONDS));
   }
 
   /** Returns options that never resend the commands that were pending when a connection broke. */

@@ -9,22 +9,29 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Bounds;
+import dev.quipu.Hold;
 import dev.quipu.HoldReading;
 import dev.quipu.HoldReading.State;
 import dev.quipu.HoldRequest;
 import dev.quipu.HoldRequest.Excess;
 import dev.quipu.HoldRequest.Late;
 import dev.quipu.HoldResult;
+import dev.quipu.Holds;
 import dev.quipu.Holds.Balance;
 import dev.quipu.NotAppliedException;
+import dev.quipu.Quipu;
 import dev.quipu.Reading;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
+import dev.quipu.ScaleRules;
 import dev.quipu.SetResult;
 import dev.quipu.Settlement;
 import dev.quipu.TransactionOutcome;
 import dev.quipu.TransactionResult;
+import dev.quipu.TransactionResult.Added;
 import dev.quipu.Transactions;
+import dev.quipu.backend.Backends;
+import dev.quipu.backend.ScaledCounters;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.technique.MarkerItem;
@@ -32,6 +39,7 @@ import dev.quipu.testkit.ConcurrentClients;
 import dev.quipu.time.Randomness;
 import dev.quipu.transaction.StoredHolds;
 import dev.quipu.transaction.StoredTransactions;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -400,5 +408,48 @@ public abstract class HoldsContract extends EmptyStoreFixture {
     assertTrue(counters.add(new Add("a", -5, null)).isApplied());
     assertEquals(1, holds.releaseExpired());
     assertEquals(Long.MAX_VALUE, value("a"));
+  }
+
+  @Test
+  final void amountsMayBeDecimals() {
+    ScaleRules rules = ScaleRules.parse(List.of("money/*=2", "fine/*=6"));
+    try (Quipu quipu = Backends.on(driver, on -> new ScaledCounters(new MarkerItem(on), rules))) {
+      assertTrue(quipu.counter("money/a").add(new BigDecimal("10")).isApplied());
+      TransactionResult.Applied moved =
+          quipu
+              .transaction(RequestId.of("t"))
+              .add("money/a", new BigDecimal("-1.5"), BigDecimal.ZERO, null)
+              .add("fine/b", new BigDecimal("1.5"), null, null)
+              .commit()
+              .orElseThrow();
+      List<Added> adds =
+          List.of(new Added("money/a", -150, 850, 2), new Added("fine/b", 1_500_000, 1_500_000, 6));
+      assertEquals(adds, moved.adds());
+      assertEquals(
+          new TransactionOutcome.Applied(adds),
+          quipu.part(Transactions.class).outcome(RequestId.of("t")));
+      Hold.Builder tooFine = quipu.hold(ID).add("money/a", new BigDecimal("-0.001"), null, null);
+      assertThrows(IllegalArgumentException.class, () -> tooFine.place(TTL));
+      try (Hold hold =
+          quipu
+              .hold(ID)
+              .add("money/a", new BigDecimal("-2.5"), BigDecimal.ZERO, null)
+              .add("fine/b", new BigDecimal("-2.5"), null, null)
+              .place(TTL)) {
+        assertEquals(
+            Optional.of(new Balance(600, -250, OptionalLong.of(600), OptionalLong.empty(), 2)),
+            quipu.part(Holds.class).balance("money/a"));
+        assertEquals(
+            new HoldResult.Exceeded("money/a", -250, 2), hold.settle(new BigDecimal("-2.51")));
+        HoldReading settled = hold.settle(new BigDecimal("-0.25")).orElseThrow().hold();
+        assertEquals(
+            List.of(
+                new HoldReading.Part("money/a", -250, OptionalLong.of(-25), 2),
+                new HoldReading.Part("fine/b", -2_500_000, OptionalLong.of(-250_000), 6)),
+            settled.counters());
+        assertEquals(Optional.of(settled), quipu.part(Holds.class).find(ID));
+      }
+      assertEquals("8.25", quipu.counter("money/a").read().orElseThrow().decimal().toString());
+    }
   }
 }

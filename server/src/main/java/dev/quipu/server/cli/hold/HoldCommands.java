@@ -1,7 +1,7 @@
 package dev.quipu.server.cli.hold;
 
 import dev.quipu.Add;
-import dev.quipu.Bounds;
+import dev.quipu.Decimal;
 import dev.quipu.HoldReading;
 import dev.quipu.HoldRequest;
 import dev.quipu.HoldResult;
@@ -59,11 +59,16 @@ public final class HoldCommands {
           yield ExitCode.OK;
         }
         case HoldResult.Rejected rejected ->
-            Texts.rejected(output, rejected.counter(), rejected.why(), rejected.valueIfKnown());
+            Texts.rejected(
+                output,
+                rejected.counter(),
+                rejected.why(),
+                rejected.valueIfKnown(),
+                rejected.scale());
         case HoldResult.Exceeded exceeded -> {
           Map<String, Object> members =
               Output.members("rejected", "exceeded", "counter", exceeded.counter());
-          members.put("held", Long.toString(exceeded.held()));
+          members.put("held", Decimal.text(exceeded.held(), exceeded.scale()));
           output.print("rejected (exceeded): " + result.explanation(), members);
           yield ExitCode.REJECTED;
         }
@@ -107,7 +112,7 @@ public final class HoldCommands {
     @Parameters(
         paramLabel = "DELTA",
         description = "The amount to add now; negative to take from the counter.")
-    private long delta;
+    private Decimal delta = new Decimal(0, 0);
 
     @Option(
         names = "--ttl",
@@ -120,13 +125,13 @@ public final class HoldCommands {
         names = "--floor",
         paramLabel = "N",
         description = "Reject the hold if a value would go below this.")
-    private long floor = Long.MIN_VALUE;
+    private @Nullable Decimal floor;
 
     @Option(
         names = "--ceiling",
         paramLabel = "N",
         description = "Reject the hold if a value would go above this.")
-    private long ceiling = Long.MAX_VALUE;
+    private @Nullable Decimal ceiling;
 
     @Option(
         names = "--add",
@@ -155,9 +160,8 @@ public final class HoldCommands {
     public Integer call() {
       String given = id;
       RequestId request = given == null ? RequestId.random() : RequestId.of(given);
-      Bounds bounds = new Bounds(floor, ceiling);
-      List<Add> adds = new ArrayList<>(List.of(new Add(name, delta, bounds, null)));
-      others.forEach(each -> adds.add(Texts.add("--add", each, bounds)));
+      List<Add> adds = new ArrayList<>(List.of(Add.of(name, delta, floor, ceiling, null)));
+      others.forEach(each -> adds.add(Texts.add("--add", each, floor, ceiling)));
       HoldRequest hold =
           new HoldRequest(
               request,
@@ -201,7 +205,7 @@ public final class HoldCommands {
         paramLabel = "DELTA",
         arity = "0..1",
         description = "The amount to keep on each counter, with the sign of the hold, or 0.")
-    private @Nullable Long delta;
+    private @Nullable Decimal delta;
 
     @Option(
         names = "--add",
@@ -218,7 +222,7 @@ public final class HoldCommands {
     }
 
     private Settlement settlement() {
-      Long same = delta;
+      Decimal same = delta;
       if ((same == null) == each.isEmpty()) {
         throw new IllegalArgumentException(
             "use either DELTA, for all counters of the hold, or --add NAME=DELTA for each of them");
@@ -226,14 +230,14 @@ public final class HoldCommands {
       if (same != null) {
         return Settlement.each(same);
       }
-      Map<String, Long> deltas = new HashMap<>();
+      Map<String, Decimal> deltas = new HashMap<>();
       for (String text : each) {
         String name = Texts.name("--add", text);
         if (deltas.put(name, Texts.delta("--add", text)) != null) {
           throw new IllegalArgumentException("duplicate --add for " + name);
         }
       }
-      return Settlement.of(deltas);
+      return Settlement.ofDecimals(deltas);
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.quipu.server.cli.hold;
 
 import dev.quipu.Add;
-import dev.quipu.Bounds;
+import dev.quipu.Decimal;
 import dev.quipu.HoldReading;
 import dev.quipu.Rejection;
 import dev.quipu.server.cli.output.ExitCode;
@@ -11,14 +11,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** The amounts and the results of the commands, as text and as JSON. */
 final class Texts {
   private Texts() {}
 
   /** Parses {@code NAME=DELTA}; a name may contain an equals sign. */
-  static Add add(String option, String text, Bounds bounds) {
-    return new Add(name(option, text), delta(option, text), bounds, null);
+  static Add add(String option, String text, @Nullable Decimal floor, @Nullable Decimal ceiling) {
+    return Add.of(name(option, text), delta(option, text), floor, ceiling, null);
   }
 
   /** Returns the name in {@code NAME=DELTA}. */
@@ -31,15 +32,9 @@ final class Texts {
   }
 
   /** Returns the amount in {@code NAME=DELTA}. */
-  static long delta(String option, String text) {
-    try {
-      return Long.parseLong(text.substring(text.lastIndexOf('=') + 1));
-    } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(
-          "%s is '%s'; the delta must be an integer from %d to %d"
-              .formatted(option, text, Long.MIN_VALUE, Long.MAX_VALUE),
-          e);
-    }
+  static Decimal delta(String option, String text) {
+    return Decimal.parse(
+        "%s is '%s': the delta".formatted(option, text), text.substring(text.lastIndexOf('=') + 1));
   }
 
   static String word(Enum<?> constant) {
@@ -47,7 +42,7 @@ final class Texts {
   }
 
   /** Prints a rejection by a bound, or a cancellation. */
-  static int rejected(Output output, String counter, Rejection why, OptionalLong value) {
+  static int rejected(Output output, String counter, Rejection why, OptionalLong value, int scale) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("rejected", word(why));
     String text = "rejected (%s)".formatted(word(why));
@@ -56,8 +51,9 @@ final class Texts {
       text += ": " + counter;
     }
     if (value.isPresent()) {
-      members.put("value", Long.toString(value.getAsLong()));
-      text += " is " + value.getAsLong();
+      String shown = Decimal.text(value.getAsLong(), scale);
+      members.put("value", shown);
+      text += " is " + shown;
     }
     output.print(text, members);
     return ExitCode.REJECTED;
@@ -79,7 +75,7 @@ final class Texts {
     line.append('\t').append(word(hold.state())).append('\t').append(hold.expires());
     for (HoldReading.Part part : hold.counters()) {
       line.append('\t').append(Output.oneLine(part.counter()));
-      line.append('=').append(part.settled().orElse(part.delta()));
+      line.append('=').append(part.text(part.settled().orElse(part.delta())));
     }
     return line.append(hold.isLate() ? "\t(late)" : "").toString();
   }
@@ -90,8 +86,8 @@ final class Texts {
         hold.counters().stream()
             .map(part -> {
               Map<String, Object> members =
-                  Output.members("counter", part.counter(), "delta", Long.toString(part.delta()));
-              part.settled().ifPresent(kept -> members.put("settled", Long.toString(kept)));
+                  Output.members("counter", part.counter(), "delta", part.text(part.delta()));
+              part.settled().ifPresent(kept -> members.put("settled", part.text(kept)));
               return members;
             })
             .toList();

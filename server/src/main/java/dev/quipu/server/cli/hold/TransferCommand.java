@@ -1,7 +1,7 @@
 package dev.quipu.server.cli.hold;
 
 import dev.quipu.Add;
-import dev.quipu.Bounds;
+import dev.quipu.Decimal;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
@@ -10,6 +10,7 @@ import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,20 +46,20 @@ public final class TransferCommand extends AccessCommand {
   @Parameters(paramLabel = "TO", description = "The counter that is increased.")
   private String to = "";
 
-  @Parameters(paramLabel = "AMOUNT", description = "The amount; 1 or more.")
-  private long amount;
+  @Parameters(paramLabel = "AMOUNT", description = "The amount; more than 0.")
+  private Decimal amount = new Decimal(0, 0);
 
   @Option(
       names = "--floor",
       paramLabel = "N",
       description = "Reject the transfer if FROM would go below this (default 0).")
-  private long floor;
+  private Decimal floor = new Decimal(0, 0);
 
   @Option(
       names = "--ceiling",
       paramLabel = "N",
       description = "Reject the transfer if TO would go above this.")
-  private long ceiling = Long.MAX_VALUE;
+  private @Nullable Decimal ceiling;
 
   @Option(
       names = "--add",
@@ -75,9 +76,9 @@ public final class TransferCommand extends AccessCommand {
 
   @Override
   public Integer call() {
-    if (amount < 1) {
+    if (amount.units() <= 0) {
       throw new IllegalArgumentException(
-          "AMOUNT is %d; the minimum is 1. To move in the other direction, swap FROM and TO"
+          "AMOUNT is %s; it must be more than 0. To move in the other direction, swap FROM and TO"
               .formatted(amount));
     }
     if (from.equals(to)) {
@@ -98,17 +99,19 @@ public final class TransferCommand extends AccessCommand {
 
   /** Returns the adds; those to one counter are combined. */
   private List<Add> adds() {
-    Map<String, Long> deltas = new LinkedHashMap<>();
-    deltas.merge(from, -amount, Math::addExact);
-    deltas.merge(to, amount, Math::addExact);
+    Map<String, BigDecimal> deltas = new LinkedHashMap<>();
+    deltas.merge(from, amount.toBigDecimal().negate(), BigDecimal::add);
+    deltas.merge(to, amount.toBigDecimal(), BigDecimal::add);
     for (String each : others) {
-      deltas.merge(Texts.name("--add", each), Texts.delta("--add", each), Math::addExact);
+      String name = Texts.name("--add", each);
+      deltas.merge(name, Texts.delta("--add", each).toBigDecimal(), BigDecimal::add);
     }
     List<Add> adds = new ArrayList<>();
-    deltas.forEach((name, delta) -> {
-      long least = name.equals(from) ? floor : Long.MIN_VALUE;
-      long most = name.equals(to) ? ceiling : Long.MAX_VALUE;
-      adds.add(new Add(name, delta, new Bounds(least, most), null));
+    deltas.forEach((name, sum) -> {
+      Decimal delta = Decimal.of("the amount of " + name, sum);
+      Decimal least = name.equals(from) ? floor : null;
+      Decimal most = name.equals(to) ? ceiling : null;
+      adds.add(Add.of(name, delta, least, most, null));
     });
     return adds;
   }
@@ -119,12 +122,12 @@ public final class TransferCommand extends AccessCommand {
         List<Map<String, Object>> adds = new ArrayList<>();
         StringBuilder text = new StringBuilder();
         for (TransactionResult.Added each : applied.adds()) {
-          Map<String, Object> members =
-              Output.members("counter", each.counter(), "value", Long.toString(each.value()));
-          members.put("added", Long.toString(each.added()));
+          String value = Decimal.text(each.value(), each.scale());
+          Map<String, Object> members = Output.members("counter", each.counter(), "value", value);
+          members.put("added", Decimal.text(each.added(), each.scale()));
           adds.add(members);
           text.append(text.isEmpty() ? "" : System.lineSeparator());
-          text.append(each.value()).append('\t').append(each.counter());
+          text.append(value).append('\t').append(each.counter());
           text.append(applied.isReplayed() ? "\t(replayed)" : "");
         }
         output.print(
@@ -132,7 +135,12 @@ public final class TransferCommand extends AccessCommand {
         yield ExitCode.OK;
       }
       case TransactionResult.Rejected rejected ->
-          Texts.rejected(output, rejected.counter(), rejected.why(), rejected.valueIfKnown());
+          Texts.rejected(
+              output,
+              rejected.counter(),
+              rejected.why(),
+              rejected.valueIfKnown(),
+              rejected.scale());
       case TransactionResult.Conflict conflict -> Texts.conflict(output);
     };
   }

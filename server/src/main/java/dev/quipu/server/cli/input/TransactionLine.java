@@ -1,6 +1,7 @@
 package dev.quipu.server.cli.input;
 
 import dev.quipu.Bounds;
+import dev.quipu.Decimal;
 import dev.quipu.RequestId;
 import dev.quipu.engine.transfer.Entry;
 import dev.quipu.server.cli.input.EntryLine.Members;
@@ -64,6 +65,9 @@ final class TransactionLine {
     if (part.bounds().ceiling() != Long.MAX_VALUE) {
       members.put("ceiling", Long.toString(part.bounds().ceiling()));
     }
+    if (part.scale() != 0) {
+      members.put("scale", Integer.toString(part.scale()));
+    }
     if (part.isVoid()) {
       members.put("void", true);
     }
@@ -114,6 +118,7 @@ final class TransactionLine {
             Bounds.between(
                 in.has("floor") ? in.number("floor") : Long.MIN_VALUE,
                 in.has("ceiling") ? in.number("ceiling") : Long.MAX_VALUE),
+            in.has("scale") ? Decimal.checkScale(in.number("scale")) : 0,
             isVoid);
     in.requireAllRead();
     return part;

@@ -1,7 +1,6 @@
 package dev.quipu.server.http.route;
 
 import dev.quipu.Add;
-import dev.quipu.Bounds;
 import dev.quipu.Transactions;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.JsonBody;
@@ -26,11 +25,15 @@ final class Amounts {
             + (long) Transactions.COUNTERS_MAX * CounterRoutes.LISTED_BYTES);
   }
 
-  /** Reads the field {@code adds}: 1 to 64, each to another counter. */
-  static List<Add> adds(JsonBody body) {
+  /**
+   * Reads the field {@code adds}: 1 to 64, each to another counter.
+   *
+   * @param inUnits whether amounts are in units of their counters
+   */
+  static List<Add> adds(JsonBody body, boolean inUnits) {
     List<Add> adds = new ArrayList<>();
     for (JsonBody each : body.objects("adds", FIELDS)) {
-      adds.add(add(each.text("counter"), each));
+      adds.add(add(each.text("counter"), each, inUnits));
     }
     try {
       return Transactions.check(adds);
@@ -40,24 +43,11 @@ final class Amounts {
   }
 
   /** Reads {@code delta}, {@code floor} and {@code ceiling} of an add without an id. */
-  static Add add(String counter, JsonBody body) {
-    long delta = body.number("delta");
-    long floor = body.optionalNumber("floor").orElse(Long.MIN_VALUE);
-    long ceiling = body.optionalNumber("ceiling").orElse(Long.MAX_VALUE);
+  static Add add(String counter, JsonBody body, boolean inUnits) {
     try {
-      return new Add(counter, delta, new Bounds(floor, ceiling), null);
+      return CounterRoutes.read(counter, body, null, inUnits);
     } catch (IllegalArgumentException e) {
       throw Problem.badRequest(body.place() + e.getMessage());
     }
-  }
-
-  /** Reads the {@code delta} of a settlement. */
-  static long delta(JsonBody body) {
-    return body.number("delta");
-  }
-
-  /** Returns an amount or a value of a counter as it is sent. */
-  static String text(String counter, long amount) {
-    return Long.toString(amount);
   }
 }

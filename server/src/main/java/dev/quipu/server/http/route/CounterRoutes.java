@@ -144,7 +144,8 @@ record CounterRoutes(
     return failures.problem(thrown, BULK).ofWrite().members();
   }
 
-  private static Add read(String name, JsonBody body, @Nullable RequestId id, boolean inUnits) {
+  /** Reads an add whose amounts are decimals or in units of its counter. */
+  static Add read(String name, JsonBody body, @Nullable RequestId id, boolean inUnits) {
     if (!inUnits) {
       return Add.of(
           name,

@@ -1,7 +1,9 @@
 package dev.quipu.server.http.route;
 
 import dev.quipu.Add;
+import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.Decimal;
 import dev.quipu.HoldReading;
 import dev.quipu.HoldRequest;
 import dev.quipu.HoldResult;
@@ -50,7 +52,7 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
     Amounts.reserve(exchange);
     RequestId id = exchange.requiredIdempotencyKey();
     JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling", "ttl", "late", "excess"));
-    return place(id, List.of(Amounts.add(exchange.variable(), body)), body);
+    return place(id, List.of(Amounts.add(exchange.variable(), body, exchange.isInUnits())), body);
   }
 
   /** POST /v1/holds */
@@ -58,7 +60,7 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
     Amounts.reserve(exchange);
     RequestId id = exchange.requiredIdempotencyKey();
     JsonBody body = exchange.json(Set.of("adds", "ttl", "late", "excess"));
-    return place(id, Amounts.adds(body), body);
+    return place(id, Amounts.adds(body, exchange.isInUnits()), body);
   }
 
   private HttpReply place(RequestId id, List<Add> adds, JsonBody body) {
@@ -112,18 +114,27 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
       throw Problem.badRequest(
           "send either delta, to keep the same on each counter, or adds, with counter and delta");
     }
-    Settlement settlement =
-        body.has("delta")
-            ? Settlement.each(Amounts.delta(body))
-            : Settlement.of(deltas(body.objects("adds", Set.of("counter", "delta"))));
+    Settlement settlement = exchange.isInUnits() ? inUnits(body) : decimals(body);
     return change(exchange, id -> holds.get().settle(id, settlement));
   }
 
-  private static Map<String, Long> deltas(List<JsonBody> adds) {
-    Map<String, Long> deltas = new HashMap<>();
-    for (JsonBody each : adds) {
+  private static Settlement inUnits(JsonBody body) {
+    return body.has("delta")
+        ? Settlement.each(body.number("delta"))
+        : Settlement.of(deltas(body, each -> each.number("delta")));
+  }
+
+  private static Settlement decimals(JsonBody body) {
+    return body.has("delta")
+        ? Settlement.each(body.decimal("delta"))
+        : Settlement.ofDecimals(deltas(body, each -> each.decimal("delta")));
+  }
+
+  private static <T> Map<String, T> deltas(JsonBody body, Function<JsonBody, T> delta) {
+    Map<String, T> deltas = new HashMap<>();
+    for (JsonBody each : body.objects("adds", Set.of("counter", "delta"))) {
       String counter = each.text("counter");
-      if (deltas.put(counter, Amounts.delta(each)) != null) {
+      if (deltas.put(counter, delta.apply(each)) != null) {
         throw Problem.badRequest("field adds: two entries are for the counter " + counter);
       }
     }
@@ -162,7 +173,11 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
       }
       case HoldResult.Rejected rejected ->
           throw TransactionRoutes.rejected(
-              adds, bounds.get(), rejected.counter(), rejected.why(), rejected.valueIfKnown());
+              adds,
+              bounds.get(),
+              rejected.counter(),
+              new AddResult.Rejected(
+                  rejected.why(), rejected.valueIfKnown(), List.of(), rejected.scale()));
       case HoldResult.Exceeded exceeded ->
           throw new Problem(
                   409,
@@ -171,7 +186,7 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
                   result.explanation()
                       + "; nothing changed. Place it with excess allow to add more")
               .with("counter", exceeded.counter())
-              .with("held", Amounts.text(exceeded.counter(), exceeded.held()));
+              .with("held", Decimal.text(exceeded.held(), exceeded.scale()));
       case HoldResult.Closed closed ->
           throw new Problem(
                   409,
@@ -260,9 +275,8 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
   private static Map<String, Object> members(HoldReading.Part part) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("counter", part.counter());
-    members.put("delta", Amounts.text(part.counter(), part.delta()));
-    part.settled()
-        .ifPresent(settled -> members.put("settled", Amounts.text(part.counter(), settled)));
+    members.put("delta", part.text(part.delta()));
+    part.settled().ifPresent(settled -> members.put("settled", part.text(settled)));
     return members;
   }
 

@@ -3,7 +3,7 @@ package dev.quipu.server.http.route;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
-import dev.quipu.Rejection;
+import dev.quipu.Decimal;
 import dev.quipu.RequestId;
 import dev.quipu.TransactionOutcome;
 import dev.quipu.TransactionResult;
@@ -16,7 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -32,7 +31,7 @@ record TransactionRoutes(Supplier<Transactions> transactions, CounterRoutes coun
   HttpReply commit(Exchange exchange) {
     Amounts.reserve(exchange);
     RequestId id = exchange.requiredIdempotencyKey();
-    List<Add> adds = Amounts.adds(exchange.json(Set.of("adds")));
+    List<Add> adds = Amounts.adds(exchange.json(Set.of("adds")), exchange.isInUnits());
     return switch (transactions.get().commit(id, adds)) {
       case TransactionResult.Applied applied -> {
         Map<String, Object> members = new LinkedHashMap<>();
@@ -43,7 +42,11 @@ record TransactionRoutes(Supplier<Transactions> transactions, CounterRoutes coun
       }
       case TransactionResult.Rejected rejected ->
           throw rejected(
-              adds, bounds(), rejected.counter(), rejected.why(), rejected.valueIfKnown());
+              adds,
+              bounds(),
+              rejected.counter(),
+              new AddResult.Rejected(
+                  rejected.why(), rejected.valueIfKnown(), List.of(), rejected.scale()));
       case TransactionResult.Conflict conflict -> throw conflict();
     };
   }
@@ -57,8 +60,8 @@ record TransactionRoutes(Supplier<Transactions> transactions, CounterRoutes coun
         .map(each -> {
           Map<String, Object> members = new LinkedHashMap<>();
           members.put("counter", each.counter());
-          members.put("value", Amounts.text(each.counter(), each.value()));
-          members.put("added", Amounts.text(each.counter(), each.added()));
+          members.put("value", Decimal.text(each.value(), each.scale()));
+          members.put("added", Decimal.text(each.added(), each.scale()));
           return members;
         })
         .toList();
@@ -70,14 +73,18 @@ record TransactionRoutes(Supplier<Transactions> transactions, CounterRoutes coun
    * @param adds empty if they are unknown, as those of a settlement are
    * @param counter the first that was rejected; empty if the request was canceled
    */
-  static Problem rejected(
-      List<Add> adds, Bounds ofAll, String counter, Rejection why, OptionalLong value) {
-    Optional<Add> first = adds.stream().filter(each -> each.counter().equals(counter)).findFirst();
+  static Problem rejected(List<Add> adds, Bounds ofAll, String counter, AddResult.Rejected why) {
+    int scale = why.scale();
+    Optional<Add> first =
+        adds.stream()
+            .filter(each -> each.counter().equals(counter))
+            .findFirst()
+            .map(add -> add.at(scale));
     Problem problem =
         Rejections.problem(
-            first.map(add -> Amounts.text(counter, add.delta())).orElse("the settlement"),
+            first.map(add -> Decimal.text(add.delta(), scale)).orElse("the settlement"),
             first.map(add -> CounterRoutes.bounds(add, ofAll)).orElse(Bounds.none()),
-            new AddResult.Rejected(why, value, List.of()));
+            why);
     return counter.isEmpty() ? problem : problem.with("counter", counter);
   }
 

@@ -1,7 +1,7 @@
 package dev.quipu.server.resp.command;
 
 import dev.quipu.Add;
-import dev.quipu.Bounds;
+import dev.quipu.Decimal;
 import dev.quipu.HoldReading;
 import dev.quipu.HoldRequest;
 import dev.quipu.HoldRequest.Excess;
@@ -15,6 +15,7 @@ import dev.quipu.TransactionResult;
 import dev.quipu.Transactions;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.TransactionOperation;
+import dev.quipu.server.resp.key.Amounts;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Kind;
@@ -57,7 +58,7 @@ final class HoldCommands {
             .summary("Keeps what was used of a hold, and gives back the rest. " + STATE)
             .noKeys()
             .writesOnEngine((session, words) -> {
-              Settlement kept = Settlement.each(words.number(2));
+              Settlement kept = Settlement.each(Amounts.amount(words, 2));
               return onHold(TransactionOperation.settle(CounterCommands.id(words, 1), kept));
             }),
         RespCommand.of("quipu.release", "id")
@@ -144,19 +145,19 @@ final class HoldCommands {
         throw new Rejected(Arguments.SYNTAX + "; use QUIPU.TX " + TX_WORDS);
       }
       String key = words.sharedKey(at);
-      long delta = words.number(at + 1);
-      long floor = Long.MIN_VALUE;
-      long ceiling = Long.MAX_VALUE;
+      Decimal delta = Amounts.amount(words, at + 1);
+      Decimal floor = null;
+      Decimal ceiling = null;
       at += 2;
       while (at + 1 < words.size() && isBound(words.word(at))) {
         if (words.word(at).equals("FLOOR")) {
-          floor = words.number(at + 1);
+          floor = Amounts.amount(words, at + 1);
         } else {
-          ceiling = words.number(at + 1);
+          ceiling = Amounts.amount(words, at + 1);
         }
         at += 2;
       }
-      adds.add(new Add(key, delta, new Bounds(floor, ceiling), null));
+      adds.add(Add.of(key, delta, floor, ceiling, null));
     }
     return new Adding(
         new Call<>(TransactionOperation.commit(id, adds), HoldCommands::committed), id, adds);
@@ -171,7 +172,7 @@ final class HoldCommands {
       case TransactionResult.Applied applied ->
           new Reply.Several(List.of(added(applied.adds()), Reply.of(applied.isReplayed())));
       case TransactionResult.Rejected rejected ->
-          rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown());
+          rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown(), rejected.scale());
       case TransactionResult.Conflict conflict -> CONFLICT;
     };
   }
@@ -181,12 +182,14 @@ final class HoldCommands {
         adds.stream()
             .<Reply>map(each ->
                 new Reply.Several(
-                    List.of(new Reply.Number(each.value()), new Reply.Number(each.added()))))
+                    List.of(
+                        Amounts.reply(each.value(), each.scale()),
+                        Amounts.reply(each.added(), each.scale()))))
             .toList());
   }
 
-  private static Reply rejected(String key, Rejection why, OptionalLong value) {
-    String text = CounterCommands.rejection(why, value, 0);
+  private static Reply rejected(String key, Rejection why, OptionalLong value, int scale) {
+    String text = CounterCommands.rejection(why, value, scale);
     return new Reply.Failure(key.isEmpty() ? text : text + ", of key " + key);
   }
 
@@ -211,21 +214,21 @@ final class HoldCommands {
     if (!words.word(3).equals("ID") || !words.word(5).equals("TTL") || words.size() % 2 == 0) {
       throw new Rejected(syntax);
     }
-    long floor = Long.MIN_VALUE;
-    long ceiling = Long.MAX_VALUE;
+    Decimal floor = null;
+    Decimal ceiling = null;
     Late late = Late.REJECT;
     Excess excess = Excess.REJECT;
     for (int i = 7; i < words.size(); i += 2) {
       switch (words.word(i)) {
-        case "FLOOR" -> floor = words.number(i + 1);
-        case "CEILING" -> ceiling = words.number(i + 1);
+        case "FLOOR" -> floor = Amounts.amount(words, i + 1);
+        case "CEILING" -> ceiling = Amounts.amount(words, i + 1);
         case "LATE" -> late = policy(Late.class, words.word(i + 1), syntax);
         case "EXCESS" -> excess = policy(Excess.class, words.word(i + 1), syntax);
         default -> throw new Rejected(syntax);
       }
     }
     RequestId id = CounterCommands.id(words, 4);
-    Add add = new Add(words.sharedKey(1), words.number(2), new Bounds(floor, ceiling), null);
+    Add add = Add.of(words.sharedKey(1), Amounts.amount(words, 2), floor, ceiling, null);
     HoldRequest request = new HoldRequest(id, List.of(add), ttl(words, 6), late, excess);
     return new Adding(onHold(TransactionOperation.place(request)), id, request.adds());
   }
@@ -257,7 +260,7 @@ final class HoldCommands {
                   Reply.of(done.hold().isLate()),
                   Reply.of(done.isReplayed())));
       case HoldResult.Rejected rejected ->
-          rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown());
+          rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown(), rejected.scale());
       case HoldResult.Exceeded exceeded -> new Reply.Failure("EXCEEDED " + result.explanation());
       case HoldResult.Closed closed ->
           new Reply.Failure("CLOSED hold is already " + word(closed.hold().state()));
@@ -279,8 +282,8 @@ final class HoldCommands {
     for (HoldReading.Part part : hold.counters()) {
       List<Reply> facts = new ArrayList<>();
       fact(facts, "key", Reply.bulk(part.counter()));
-      fact(facts, "delta", new Reply.Number(part.delta()));
-      part.settled().ifPresent(settled -> fact(facts, "settled", new Reply.Number(settled)));
+      fact(facts, "delta", Amounts.reply(part.delta(), part.scale()));
+      part.settled().ifPresent(kept -> fact(facts, "settled", Amounts.reply(kept, part.scale())));
       keys.add(new Reply.Pairs(facts));
     }
     List<Reply> facts = new ArrayList<>();

@@ -31,6 +31,19 @@ public final class Amounts {
     return units(words, index, scale, Arguments.NOT_AN_INTEGER);
   }
 
+  /** Parses an amount of a counter whose scale is not known yet. */
+  public static Decimal amount(Arguments words, int index) {
+    String text = words.text(index);
+    if (text.indexOf('.') < 0 && text.indexOf('e') < 0 && text.indexOf('E') < 0) {
+      return new Decimal(words.number(index), 0);
+    }
+    try {
+      return Decimal.parse("value", text);
+    } catch (IllegalArgumentException e) {
+      throw new Rejected("ERR " + e.getMessage());
+    }
+  }
+
   /** Parses a decimal, in units of a counter with this scale. */
   static long decimal(Arguments words, int index, int scale) {
     try {

@@ -88,6 +88,28 @@ final class HoldCommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"directory", "server"})
+  void amountsMayBeDecimals(String kind) throws Exception {
+    on(
+        kind,
+        shell -> {
+          shell.check("set ann 8.00 --scale 2", 0, "8.00\n");
+          shell.check("set bob 0 --scale 3", 0, "0.000\n");
+          shell.check("transfer ann bob 1.5 --id t", 0, "6.50\tann\n1.500\tbob\n");
+          shell.check("outcome t", 0, "applied ann=-1.50 bob=1.500\n");
+          shell.check("transfer ann bob 7", 3, "rejected (floor): ann is 6.50\n");
+          assertEquals(2, shell.run("transfer ann bob 0.001").code);
+          assertEquals(
+              "ann=-2.50", shell.hold("hold ann -2.5 --floor 0 --ttl 1m --id h").getLast());
+          assertEquals("-2.50", shell.json("holds ann").at("/counters/0/delta").asString());
+          Result exceeded = shell.run("settle h -2.51");
+          assertTrue(exceeded.out.contains("exceeds the -2.50"), exceeded::toString);
+          assertEquals("ann=-0.25", shell.hold("settle h -0.25").getLast());
+          shell.check("get ann", 0, "6.25\n");
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"directory", "server"})
   void aTransferMovesAnAmountOnceAndDoesNotOverdraw(String kind) throws Exception {
     on(
         kind,
@@ -215,10 +237,10 @@ final class HoldCommandsTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "transfer a b 0|AMOUNT is 0; the minimum is 1. To move in the other direction, swap",
+        "transfer a b 0|AMOUNT is 0; it must be more than 0. To move in the other direction, swap",
         "transfer a a 1|FROM and TO are the same counter, a",
         "transfer a b 1 --add c|--add is 'c'; use NAME=DELTA",
-        "transfer a b 1 --add c=x|the delta must be an integer",
+        "transfer a b 1 --add c=x|the delta is not an integer",
         "transfer a b 1 --add b=-1|delta must not be 0",
         "transfer a b x|'x' is not an integer",
         "hold a -1|Missing required option: '--ttl=TIME'",

@@ -32,8 +32,8 @@ final class TransactionLineTest {
             true,
             false,
             List.of(
-                new Entry.Part("a\"b", -5, Long.MIN_VALUE, Bounds.between(-9, 9), true),
-                new Entry.Part("c", 1, 0, Bounds.none(), false)));
+                new Entry.Part("a\"b", -5, Long.MIN_VALUE, Bounds.between(-9, 9), 2, true),
+                new Entry.Part("c", 1, 0, Bounds.none(), 0, false)));
     String line = new JsonMapper().writeValueAsString(EntryLine.members(entry));
     assertEquals(entry, EntryLine.parse(line).entry());
   }
