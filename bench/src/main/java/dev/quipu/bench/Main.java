@@ -7,8 +7,10 @@ import dev.quipu.bench.library.SequenceNumbers;
 import dev.quipu.bench.library.StoreOverhead;
 import dev.quipu.bench.library.TransactionCosts;
 import dev.quipu.bench.ports.BuildComparison;
+import dev.quipu.bench.ports.HoldRates;
 import dev.quipu.bench.ports.Ports;
 import dev.quipu.bench.ports.Sizes;
+import dev.quipu.bench.ports.load.Workload;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,7 +50,8 @@ public final class Main {
           case "ingest" -> ingestHead() + IngestOverhead.measure();
           case "sequences" -> sequencesHead() + SequenceNumbers.measure();
           case "sequence-costs" -> sequenceCostsHead() + SequenceCosts.measure();
-          case "transactions" -> transactionsHead() + TransactionCosts.measure();
+          case "transactions" ->
+              transactionsHead() + TransactionCosts.measure() + holdsHead() + HoldRates.measure();
           case "ports" -> Ports.measure(rest(arguments), machine());
           case "sizes" -> Sizes.measure(rest(arguments), machine());
           case "compare" -> BuildComparison.measure(rest(arguments), machine());
@@ -195,6 +198,24 @@ public final class Main {
     |---|---|---|---|---|
     """
         .formatted(machine());
+  }
+
+  private static String holdsHead() {
+    return """
+
+    ## Holds over the Redis protocol
+
+    Holds per second that were placed and settled, durable before each reply, of Quipu's server by
+    `QUIPU.HOLD` and `QUIPU.SETTLE`, and of Redis with `appendfsync always` by scripts that store a
+    hold, reserve within a ceiling and settle once. Redis releases no expired holds: that takes
+    another process. One generator with %d connections; each places a pipeline of holds, waits for
+    all replies, and settles them. Turns of 3 s, the median of 7 rounds, and the range of the ratios
+    of rounds. After each turn the sum of the counters must equal what was settled.
+
+    | pipeline | Quipu | Redis | ratio | of rounds |
+    |---|---|---|---|---|
+    """
+        .formatted(Workload.CONNECTIONS);
   }
 
   private static String sequenceCostsHead() throws IOException {

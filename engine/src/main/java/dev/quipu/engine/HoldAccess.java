@@ -54,7 +54,7 @@ public final class HoldAccess {
 
   /** Returns an upper bound of the log bytes that {@link #place} writes. */
   public static int bytesMax(HoldRequest request) {
-    int names = request.adds().stream().mapToInt(add -> add.counter().length()).sum();
+    int names = TransactionAccess.namesLength(request.adds());
     return TransactionAccess.bytesMax(request.adds())
         + HoldRecord.bytesMax(request.adds().size(), names);
   }
@@ -89,7 +89,11 @@ public final class HoldAccess {
   }
 
   private static int namesLength(OpenHold open) {
-    return open.placed().parts().stream().mapToInt(part -> part.counter().length()).sum();
+    int length = 0;
+    for (HoldRecord.Part part : open.placed().parts()) {
+      length += part.counter().length();
+    }
+    return length;
   }
 
   /** Places a hold; see {@link Holds#place}. */

@@ -7,6 +7,8 @@ import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.TransactionRecord;
 import dev.quipu.engine.log.TransactionRecord.Kind;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalLong;
 
 /** Holds as they are read. */
@@ -24,14 +26,15 @@ final class HoldReadings {
   }
 
   private static HoldReading reading(HoldRecord hold, State state) {
+    List<HoldReading.Part> parts = new ArrayList<>(hold.parts().size());
+    for (HoldRecord.Part part : hold.parts()) {
+      parts.add(
+          new HoldReading.Part(part.counter(), part.delta(), OptionalLong.empty(), part.scale()));
+    }
     return new HoldReading(
         RequestId.of(hold.high(), hold.low()),
         state,
-        hold.parts().stream()
-            .map(part ->
-                new HoldReading.Part(
-                    part.counter(), part.delta(), OptionalLong.empty(), part.scale()))
-            .toList(),
+        parts,
         Instant.ofEpochMilli(hold.expiresMillis()),
         false);
   }
@@ -43,17 +46,16 @@ final class HoldReadings {
    */
   static HoldReading ended(TransactionRecord hold, dev.quipu.engine.state.State state) {
     boolean isSettled = hold.kind() == Kind.SETTLED || hold.kind() == Kind.SETTLED_LATE;
+    List<HoldReading.Part> parts = new ArrayList<>(hold.parts().size());
+    for (TransactionRecord.Part part : hold.parts()) {
+      OptionalLong settled = isSettled ? OptionalLong.of(part.kept()) : OptionalLong.empty();
+      parts.add(
+          new HoldReading.Part(state.nameOf(part.ordinal()), part.delta(), settled, part.scale()));
+    }
     return new HoldReading(
         RequestId.of(hold.high(), hold.low()),
         isSettled ? State.SETTLED : hold.kind() == Kind.RELEASED ? State.RELEASED : State.EXPIRED,
-        hold.parts().stream()
-            .map(part ->
-                new HoldReading.Part(
-                    state.nameOf(part.ordinal()),
-                    part.delta(),
-                    isSettled ? OptionalLong.of(part.kept()) : OptionalLong.empty(),
-                    part.scale()))
-            .toList(),
+        parts,
         Instant.ofEpochMilli(hold.expiresMillis()),
         hold.kind() == Kind.SETTLED_LATE);
   }

@@ -42,8 +42,17 @@ public final class TransactionAccess {
 
   /** Returns an upper bound of the log bytes that {@link #commit} writes. */
   public static int bytesMax(List<Add> adds) {
-    int names = adds.stream().mapToInt(add -> add.counter().length()).sum();
-    return CounterAccess.bytesMax(adds.size(), names) + TransactionRecord.bytesMax(adds.size());
+    return CounterAccess.bytesMax(adds.size(), namesLength(adds))
+        + TransactionRecord.bytesMax(adds.size());
+  }
+
+  /** Returns the total length of the names of counters, in chars. */
+  static int namesLength(List<Add> adds) {
+    int length = 0;
+    for (Add add : adds) {
+      length += add.counter().length();
+    }
+    return length;
   }
 
   /**

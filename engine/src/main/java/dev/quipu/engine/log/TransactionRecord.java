@@ -74,7 +74,12 @@ public record TransactionRecord(
 
   /** Returns whether an amount is a decimal. */
   public boolean isScaled() {
-    return parts.stream().anyMatch(part -> part.scale != 0);
+    for (Part part : parts) {
+      if (part.scale != 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns an upper bound of the bytes that {@link #write} writes. */

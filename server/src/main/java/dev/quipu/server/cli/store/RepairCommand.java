@@ -62,9 +62,12 @@ public final class RepairCommand extends ResultCommand {
         }
         guard.start();
         Store written = new Store(guard.over(opened.driver()), Environment.of(command).clock());
-        if (!(counting.counters(written) instanceof Sharded sharded)) {
-          throw new IllegalArgumentException("--shards, --floor or --ceiling is missing");
-        }
+        Sharded sharded =
+            counting
+                .counters(written)
+                .as(Sharded.class)
+                .orElseThrow(() ->
+                    new IllegalArgumentException("--shards, --floor or --ceiling is missing"));
         boolean isChanged = sharded.repair(counter);
         if (!isChanged && sharded.read(counter).isEmpty()) {
           output.failed("no such counter: " + counter);
