@@ -96,6 +96,8 @@ public record Add(String counter, long delta, Bounds bounds, @Nullable RequestId
     if (scale == UNITS || scale == counterScale) {
       return this;
     }
+    requireDigits(counterScale);
+    long units = units("delta", delta, counterScale);
     Bounds converted =
         bounds.isNone()
             ? bounds
@@ -106,7 +108,32 @@ public record Add(String counter, long delta, Bounds bounds, @Nullable RequestId
                 bounds.ceiling() == Long.MAX_VALUE
                     ? Long.MAX_VALUE
                     : units("ceiling", bounds.ceiling(), counterScale));
-    return new Add(counter, units("delta", delta, counterScale), converted, id, counterScale);
+    return new Add(counter, units, converted, id, counterScale);
+  }
+
+  /** Names the amount that has more digits than the counter; here all have as many as one. */
+  private void requireDigits(int counterScale) {
+    if (!bounds.isNone()) {
+      requireDigits("delta", delta, counterScale);
+      if (bounds.floor() != Long.MIN_VALUE) {
+        requireDigits("floor", bounds.floor(), counterScale);
+      }
+      if (bounds.ceiling() != Long.MAX_VALUE) {
+        requireDigits("ceiling", bounds.ceiling(), counterScale);
+      }
+    }
+  }
+
+  private void requireDigits(String field, long amount, int counterScale) {
+    int digits = scale;
+    long rest = amount;
+    while (digits > 0 && rest % 10 == 0) {
+      rest /= 10;
+      digits--;
+    }
+    if (digits > counterScale) {
+      var unused = new Decimal(rest, digits).unitsAt("field " + field, counterScale); // throws
+    }
   }
 
   private long units(String field, long amount, int counterScale) {

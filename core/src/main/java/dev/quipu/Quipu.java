@@ -4,8 +4,10 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -147,6 +149,7 @@ public final class Quipu implements AutoCloseable {
     private @Nullable String store;
     private @Nullable String technique;
     private @Nullable Duration requestIdRetention;
+    private final Map<String, Integer> scales = new TreeMap<>();
     private List<URI> servers = List.of();
     private @Nullable String token;
     private @Nullable Duration timeout;
@@ -187,6 +190,20 @@ public final class Quipu implements AutoCloseable {
      */
     public Builder requestIdRetention(Duration time) {
       requestIdRetention = Limits.checkRetention("requestIdRetention", time);
+      return this;
+    }
+
+    /**
+     * Gives new counters a scale by their names: the number of digits after the point. On the
+     * engine, a counter that exists keeps its own; on a store, all processes must have the same
+     * rules, which are part of its record. May be repeated.
+     *
+     * @param pattern a name, or a prefix and an asterisk, such as {@code budget/*}; the longest
+     *     prefix counts
+     * @param digits 0 to {@link Decimal#SCALE_MAX}
+     */
+    public Builder scale(String pattern, int digits) {
+      scales.put(pattern, digits);
       return this;
     }
 
@@ -247,6 +264,7 @@ public final class Quipu implements AutoCloseable {
               Optional.ofNullable(store),
               Optional.ofNullable(technique),
               Optional.ofNullable(requestIdRetention),
+              new ScaleRules(scales),
               servers.isEmpty()
                   ? Optional.empty()
                   : Optional.of(
@@ -282,6 +300,10 @@ public final class Quipu implements AutoCloseable {
         throw new IllegalStateException(
             "token, timeout and trustedCertificates need a server; set one, or remove them");
       }
+      if (!servers.isEmpty() && !scales.isEmpty()) {
+        throw new IllegalStateException(
+            "scale needs a directory or a store; start the server with --scale instead");
+      }
     }
   }
 
@@ -292,6 +314,7 @@ public final class Quipu implements AutoCloseable {
    * @param store the URI of the store, if there is no directory
    * @param technique the name of the technique, if not the default
    * @param requestIdRetention how long request ids are kept, if not the default
+   * @param scales the scales of new counters
    * @param server the server, if there is neither a directory nor a store
    */
   public record Settings(
@@ -299,6 +322,7 @@ public final class Quipu implements AutoCloseable {
       Optional<String> store,
       Optional<String> technique,
       Optional<Duration> requestIdRetention,
+      ScaleRules scales,
       Optional<Server> server) {}
 
   /**

@@ -19,13 +19,15 @@ public enum Reason {
   /** The add was rejected: a bound, or a canceled request; see {@link AddResult.Rejected}. */
   REJECTED,
   /** The request id was used before for a different request; see {@link AddResult.Conflict}. */
-  CONFLICT;
+  CONFLICT,
+  /** Open holds reserve amounts of the counter. */
+  HELD;
 
   /** Returns whether the same call may succeed a moment later. */
   public boolean isTemporary() {
     return switch (this) {
       case UNAVAILABLE, THROTTLED, TIMEOUT -> true;
-      case FULL, DENIED, INVALID, CORRUPT, REJECTED, CONFLICT -> false;
+      case FULL, DENIED, INVALID, CORRUPT, REJECTED, CONFLICT, HELD -> false;
     };
   }
 }

@@ -101,6 +101,7 @@ public record Reply(int status, byte[] body, boolean writes) {
     Reason reason =
         switch (status) {
           case 401, 403 -> Reason.DENIED;
+          case 409 -> type.equals("/problems/holds-open") ? Reason.HELD : Reason.UNAVAILABLE;
           case 507 -> type.equals("/problems/memory-full") ? Reason.THROTTLED : Reason.FULL;
           case 429 -> Reason.THROTTLED;
           case 500 -> type.equals("/problems/store-damaged") ? Reason.CORRUPT : Reason.UNAVAILABLE;

@@ -20,7 +20,7 @@ public final class EngineProvider implements Quipu.Opener {
                         .formatted(settings.technique().get())
                     + " store");
           }
-          EngineOptions options = EngineOptions.defaults();
+          EngineOptions options = EngineOptions.defaults().withScales(settings.scales());
           return Backends.backend(
               Engine.open(
                   directory,

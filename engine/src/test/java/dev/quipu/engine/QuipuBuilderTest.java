@@ -10,7 +10,10 @@ import dev.quipu.Bounds;
 import dev.quipu.Counter;
 import dev.quipu.NotAppliedException;
 import dev.quipu.Quipu;
+import dev.quipu.Reading;
 import dev.quipu.RequestId;
+import java.math.BigDecimal;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -66,6 +69,25 @@ final class QuipuBuilderTest {
     Path file = Files.createFile(directory.resolve("file"));
     Quipu.Builder onFile = Quipu.builder().directory(file);
     assertThrows(NotAppliedException.class, onFile::build);
+  }
+
+  @Test
+  void countersHaveTheScaleOfTheirName() {
+    try (Quipu quipu = Quipu.builder().directory(directory).scale("budget/*", 2).build()) {
+      assertTrue(quipu.counter("budget/a").add(new BigDecimal("1.5")).isApplied());
+      assertTrue(quipu.counter("other").add(1).isApplied());
+    }
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
+      assertEquals(Reading.exact(150, 2), quipu.counter("budget/a").read().orElseThrow());
+      assertEquals(Reading.exact(1), quipu.counter("other").read().orElseThrow());
+    }
+    Quipu.Builder tooFine = Quipu.builder().directory(directory).scale("budget/*", 19);
+    assertThrows(IllegalArgumentException.class, tooFine::build);
+    Quipu.Builder server =
+        Quipu.builder().server(URI.create("http://127.0.0.1:1")).scale("budget/*", 2);
+    assertEquals(
+        "scale needs a directory or a store; start the server with --scale instead",
+        assertThrows(IllegalStateException.class, server::build).getMessage());
   }
 
   @Test

@@ -82,17 +82,26 @@ public final class Backends {
    * @throws dev.quipu.QuipuException if the record cannot be read
    */
   public static Quipu on(StoreDriver driver) {
-    return Quipu.on(backend(driver, Optional.empty(), Optional.empty(), () -> {}));
+    return Quipu.on(
+        backend(driver, Optional.empty(), Optional.empty(), ScaleRules.none(), () -> {}));
   }
 
   /** Returns counters by the named or the best technique, if the store's record agrees. */
   static Quipu.Backend backend(
-      StoreDriver driver, Optional<String> name, Optional<Duration> keep, Runnable onClose) {
+      StoreDriver driver,
+      Optional<String> name,
+      Optional<Duration> keep,
+      ScaleRules scales,
+      Runnable onClose) {
     TechniqueSpec spec =
         name.map(Techniques::named).orElseGet(() -> Techniques.bestFor(driver.profile()));
     spec.requireWorksOn(driver.profile());
-    RecordGuard.require(new Store(driver, Clock.system()), StoreRecord.of(spec, keep));
-    return backend(driver, store -> technique(spec, store, Randomness.secure(), keep), onClose);
+    StoreRecord record = StoreRecord.of(spec, keep).scaled(scales);
+    RecordGuard.require(new Store(driver, Clock.system()), record);
+    return backend(
+        driver,
+        store -> new ScaledCounters(technique(spec, store, Randomness.secure(), keep), scales),
+        onClose);
   }
 
   /** Opens counters on a store with a technique. The caller closes the driver. */

@@ -18,7 +18,11 @@ public final class StoreOpener implements Quipu.Opener {
   private static Quipu.Backend open(StoreDriver driver, Quipu.Settings settings) {
     try {
       return Backends.backend(
-          driver, settings.technique(), settings.requestIdRetention(), driver::close);
+          driver,
+          settings.technique(),
+          settings.requestIdRetention(),
+          settings.scales(),
+          driver::close);
     } catch (RuntimeException | Error e) {
       driver.close();
       throw e;

@@ -2,6 +2,7 @@ package dev.quipu.record;
 
 import dev.quipu.Bounds;
 import dev.quipu.Limits;
+import dev.quipu.ScaleRules;
 import dev.quipu.hits.HitLog;
 import dev.quipu.region.RegionOptions;
 import dev.quipu.shard.ShardOptions;
@@ -127,6 +128,16 @@ public record StoreRecord(
    */
   public StoreRecord with(Map<String, String> values) {
     return new StoreRecord(technique, window, shards, bounds, regions, values);
+  }
+
+  /** Returns this record, with the scales that counters have by their names. */
+  public StoreRecord scaled(ScaleRules scales) {
+    if (scales.isEmpty()) {
+      return this;
+    }
+    Map<String, String> values = new LinkedHashMap<>(options);
+    values.put("scale", scales.toString());
+    return with(values);
   }
 
   /** Returns every stored value by name, in display order. */

@@ -123,7 +123,7 @@ abstract class OneItem implements Technique {
       long holds = found.map(item -> item.number(CounterItems.HOLDS)).orElse(0L);
       if (next.isEmpty() && holds > 0) {
         throw new NotAppliedException(
-            Reason.INVALID,
+            Reason.HELD,
             "counter %s has %d open holds; settle or release them, then delete it"
                 .formatted(counter, holds));
       }

@@ -21,6 +21,7 @@ import dev.quipu.Holds.Balance;
 import dev.quipu.NotAppliedException;
 import dev.quipu.Quipu;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.ScaleRules;
@@ -335,6 +336,7 @@ public abstract class HoldsContract extends EmptyStoreFixture {
     done(State.OPEN, false, holds.place(request(ID, take("a", 4))));
     NotAppliedException e = assertThrows(NotAppliedException.class, () -> counters.delete("a"));
     assertExplains("1 open hold", e);
+    assertEquals(Reason.HELD, e.reason());
     assertInstanceOf(SetResult.Done.class, counters.set("a", 50, OptionalLong.empty()));
     assertEquals(-4, balance("a").held());
     done(State.RELEASED, false, holds.release(ID));

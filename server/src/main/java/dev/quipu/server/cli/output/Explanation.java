@@ -34,7 +34,7 @@ public record Explanation(String message, int exitCode) {
             case INVALID -> ExitCode.USAGE;
             case UNAVAILABLE, THROTTLED, TIMEOUT, FULL -> ExitCode.UNREACHABLE;
             case DENIED -> ExitCode.DENIED;
-            case REJECTED, CONFLICT -> ExitCode.REJECTED;
+            case REJECTED, CONFLICT, HELD -> ExitCode.REJECTED;
           };
       case IllegalArgumentException e -> ExitCode.USAGE;
       case UnsupportedOperationException e -> ExitCode.USAGE;

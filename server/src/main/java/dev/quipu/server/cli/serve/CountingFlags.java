@@ -17,9 +17,7 @@ import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -170,16 +168,11 @@ public final class CountingFlags {
 
   /** Returns the record of a store with these options. */
   public StoreRecord record(StoreProfile profile) {
-    StoreRecord plain = StoreRecord.of(spec(profile), Optional.of(window())).with(recorded());
+    StoreRecord plain =
+        StoreRecord.of(spec(profile), Optional.of(window()))
+            .with(options.keeping(window()).recorded())
+            .scaled(scales());
     return isDivided() ? plain.divided(shardOptions()) : plain;
-  }
-
-  private Map<String, String> recorded() {
-    Map<String, String> values = new LinkedHashMap<>(options.keeping(window()).recorded());
-    if (!scales().isEmpty()) {
-      values.put("scale", scales().toString());
-    }
-    return values;
   }
 
   /** Returns the command that writes {@link #record} to a store. */

@@ -117,6 +117,7 @@ public final class Problem extends RuntimeException {
           case DENIED -> unavailable("Access denied by the store", e.getMessage());
           case UNAVAILABLE -> unavailable("Store unavailable", e.getMessage());
           case REJECTED -> new Problem(409, "bound-reached", "Add rejected", e.getMessage());
+          case HELD -> new Problem(409, "holds-open", "Holds open", e.getMessage());
           case CONFLICT ->
               new Problem(422, "request-id-reused", "Request id already used", e.getMessage());
         };

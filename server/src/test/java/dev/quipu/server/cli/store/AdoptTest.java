@@ -3,10 +3,12 @@ package dev.quipu.server.cli.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Bounds;
+import dev.quipu.Counter;
 import dev.quipu.Quipu;
 import dev.quipu.Reading;
 import dev.quipu.hits.HitLog;
@@ -28,10 +30,12 @@ import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -178,6 +182,31 @@ final class AdoptTest {
           "regions --retire us --window 48h" + region,
           ExitCode.USAGE,
           "window: record 24h, this process 48h");
+    }
+  }
+
+  private static Quipu.Builder opener(String uri) {
+    return Quipu.builder().store(uri).requestIdRetention(Duration.ofHours(24));
+  }
+
+  @Test
+  void aProcessWithOtherScalesDoesNotWrite() {
+    try (RedisServer redis = RedisServer.startDurable()) {
+      String uri = "redis://127.0.0.1:" + redis.port();
+      says("adopt --scale budget/*=2 " + uri, ExitCode.OK, "scale budget/*=2");
+      try (Quipu quipu = opener(uri).scale("budget/*", 2).build()) {
+        Counter budget = quipu.counter("budget/a");
+        assertTrue(budget.add(new BigDecimal("1.5")).isApplied());
+        assertEquals(Optional.of(Reading.exact(150, 2)), budget.read());
+        assertThrows(UnsupportedOperationException.class, () -> budget.fixScale(3));
+      }
+      for (Quipu.Builder other : List.of(opener(uri), opener(uri).scale("budget/*", 3))) {
+        var e = assertThrows(IllegalArgumentException.class, other::build);
+        assertTrue(String.valueOf(e.getMessage()).contains("scale: record budget/*=2"));
+      }
+      CommandResult server = run("serve --http 0 --scale budget/*=3 --store " + uri);
+      assertTrue(
+          server.err.contains("scale: record budget/*=2, this process budget/*=3"), server.err);
     }
   }
 
