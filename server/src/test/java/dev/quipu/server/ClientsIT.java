@@ -4,14 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.simulation.proxy.FaultPlan;
 import dev.quipu.simulation.proxy.FaultProxy;
-import dev.quipu.simulation.proxy.HttpProtocol;
 import dev.quipu.simulation.proxy.WireFault;
 import dev.quipu.testkit.pace.Progress;
-import dev.quipu.testservers.Tool;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -34,9 +31,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class ClientsIT {
   private static final long SEED = Long.getLong("seed", 20_261_125L);
   private static final double LOST = 0.2;
-  private static final String LONG = "3600000"; // ms, for calls that succeed
-  private static final String SHORT = "1500"; // ms, for calls that do not
-  private static final String NO_TOKEN = "-";
+  private static final String LONG = ClientScripts.LONG;
+  private static final String SHORT = ClientScripts.SHORT;
   private static final Map<String, String> HTML = Map.of("Content-Type", "text/html");
   private static final Gateway.Reply BAD_GATEWAY = new Gateway.Reply(502, HTML, "<h1>Bad Gateway");
 
@@ -46,84 +42,30 @@ final class ClientsIT {
   private static final long ADDS = 570;
 
   @SuppressWarnings("NullAway.Init") // set before all tests
-  private static NodeProject project;
+  private static ClientScripts scripts;
 
   @TempDir Path temporary;
 
   @SuppressWarnings("NullAway.Init") // JUnit sets the directory
   ClientsIT() {}
 
-  /** A client, and a defect: a new request id for each attempt. */
-  enum Language {
-    TYPESCRIPT(
-        "quipu.js",
-        "{ ...this.#headers, ...headers }",
-        "{ ...this.#headers, ...headers, 'Idempotency-Key': newId() }"),
-    PYTHON(
-        "quipu.py",
-        "{**self._headers, **headers}",
-        "{**self._headers, **headers, \"Idempotency-Key\": uuid.uuid4().hex}");
-
-    final String file;
-    final String headers;
-    final String headersWithNewId;
-
-    Language(String file, String headers, String headersWithNewId) {
-      this.file = file;
-      this.headers = headers;
-      this.headersWithNewId = headersWithNewId;
-    }
-
-    List<String> command(Path directory) {
-      return this == PYTHON
-          ? List.of(tool("python3"), directory.resolve("calls.py").toString())
-          : List.of(project.node(), directory.resolve("calls.js").toString());
-    }
-  }
-
-  private static String tool(String name) {
-    Optional<String> tool = Tool.find(name);
-    assumeTrue(tool.isPresent(), "no %s on this machine: ./dev deps installs it".formatted(name));
-    return tool.orElseThrow();
-  }
-
   /** Compiles the TypeScript client, which must be free of type errors. */
   @BeforeAll
   static void compile() throws IOException, InterruptedException {
-    project = NodeProject.install("clients");
-    for (String file : List.of("typescript/quipu.ts", "python/quipu.py")) {
-      Path from = Path.of("../clients", file);
-      Path to = project.directory().resolve(from.getFileName());
-      Files.deleteIfExists(to);
-      Files.copy(from, to);
-    }
-    List<String> command =
-        List.of(
-            project.node(),
-            "node_modules/typescript/bin/tsc",
-            "--strict",
-            "--noUncheckedIndexedAccess",
-            "--exactOptionalPropertyTypes",
-            "--noPropertyAccessFromIndexSignature",
-            "--erasableSyntaxOnly", // so that Node runs it without a compiler
-            "--rewriteRelativeImportExtensions",
-            "--target",
-            "es2022",
-            "--module",
-            "esnext",
-            "--moduleResolution",
-            "bundler",
-            "calls.ts");
-    try (ToolProcess process = ToolProcess.start(project.directory(), command)) {
-      process.await(0);
-    }
+    scripts = ClientScripts.compile();
   }
 
   @Test
   void thePythonClientHasStrictTypes() throws Exception {
     List<String> command =
-        List.of(tool("mypy"), "--strict", "--python-version", "3.9", "quipu.py", "calls.py");
-    try (ToolProcess process = ToolProcess.start(project.directory(), command)) {
+        List.of(
+            ClientScripts.tool("mypy"),
+            "--strict",
+            "--python-version",
+            "3.9",
+            "quipu.py",
+            "calls.py");
+    try (ToolProcess process = ToolProcess.start(scripts.directory(), command)) {
       process.await(0);
     }
   }
@@ -134,63 +76,41 @@ final class ClientsIT {
     return QuipuProcess.serveAt(port, temporary.resolve("out"), all.toArray(String[]::new));
   }
 
-  private static FaultProxy proxy(QuipuProcess server) {
-    return FaultProxy.start(
-        new HttpProtocol(), server.uri().getPort(), Duration.ofSeconds(1), write -> 1);
-  }
-
-  private static String url(int port) {
-    return "http://127.0.0.1:" + port;
-  }
-
-  private static ToolProcess start(
-      Language language, Path client, String url, String token, String millis, List<String> call)
-      throws IOException {
-    List<String> command = new ArrayList<>(language.command(client));
-    command.addAll(List.of(url, token, millis));
-    command.addAll(call);
-    return ToolProcess.start(client, command);
-  }
-
-  private static List<String> run(Language language, String url, String millis, String... call)
-      throws Exception {
-    return run(language, project.directory(), url, NO_TOKEN, millis, List.of(call));
-  }
-
-  private static List<String> run(
-      Language language, Path client, String url, String token, String millis, List<String> call)
-      throws Exception {
-    try (ToolProcess process = start(language, client, url, token, millis, call)) {
-      return List.copyOf(process.await(0));
-    }
-  }
-
   /** Returns the count after many adds, of which a part of the replies is lost. */
-  private String counted(Language language, Path client) throws Exception {
+  private String counted(ClientLanguage language, Path client) throws Exception {
     try (QuipuProcess server = serve(0);
-        FaultProxy proxy = proxy(server)) {
+        FaultProxy proxy = ClientScripts.proxy(server)) {
       proxy.use(FaultPlan.atRandom(SEED, LOST, WireFault.REPLY_DROPPED, write -> true));
-      List<String> lines = run(language, client, url(proxy.port()), NO_TOKEN, LONG, MANY);
+      List<String> lines =
+          scripts.run(
+              language,
+              client,
+              ClientScripts.url(proxy.port()),
+              ClientScripts.NO_TOKEN,
+              LONG,
+              MANY);
       long lost = proxy.ledger().fired(WireFault.REPLY_DROPPED);
       System.out.printf("ClientsIT: %s: %s, %d replies lost%n", language, lines, lost);
       assertTrue(lost > 0, "no reply was lost");
       assertTrue(lines.getLast().startsWith("applied " + ADDS), lines.toString());
-      return run(language, url(server.uri().getPort()), LONG, "read", "likes").getLast();
+      return scripts
+          .run(language, ClientScripts.url(server.uri().getPort()), LONG, "read", "likes")
+          .getLast();
     }
   }
 
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void eachAddCountsOnceThoughRepliesAreLost(Language language) throws Exception {
-    assertEquals(Long.toString(ADDS), counted(language, project.directory()));
+  @EnumSource(ClientLanguage.class)
+  void eachAddCountsOnceThoughRepliesAreLost(ClientLanguage language) throws Exception {
+    assertEquals(Long.toString(ADDS), counted(language, scripts.directory()));
   }
 
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void aClientWithANewIdForEachAttemptIsDetected(Language language) throws Exception {
+  @EnumSource(ClientLanguage.class)
+  void aClientWithANewIdForEachAttemptIsDetected(ClientLanguage language) throws Exception {
     Path defective = Files.createDirectory(temporary.resolve("defective"));
     for (String file : List.of("calls.py", "calls.js", "quipu.py", "quipu.js", "package.json")) {
-      Files.copy(project.directory().resolve(file), defective.resolve(file));
+      Files.copy(scripts.directory().resolve(file), defective.resolve(file));
     }
     Path file = defective.resolve(language.file);
     String correct = Files.readString(file);
@@ -201,16 +121,22 @@ final class ClientsIT {
   }
 
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void aRequestIsUnknownWhenTheServerDiesAndCountsOnceAfterwards(Language language)
+  @EnumSource(ClientLanguage.class)
+  void aRequestIsUnknownWhenTheServerDiesAndCountsOnceAfterwards(ClientLanguage language)
       throws Exception {
     List<String> call = List.of("add", "seats", "2", "order-1");
     QuipuProcess server = serve(0);
     int port = server.uri().getPort();
-    try (FaultProxy proxy = proxy(server)) {
+    try (FaultProxy proxy = ClientScripts.proxy(server)) {
       proxy.use(request -> Optional.of(WireFault.REPLY_DROPPED));
       try (ToolProcess process =
-          start(language, project.directory(), url(proxy.port()), NO_TOKEN, SHORT, call)) {
+          scripts.start(
+              language,
+              scripts.directory(),
+              ClientScripts.url(proxy.port()),
+              ClientScripts.NO_TOKEN,
+              SHORT,
+              call)) {
         Progress.await("a lost reply", () -> proxy.ledger().fired(WireFault.REPLY_DROPPED) > 0);
         server.close();
         String line = process.await(0).getLast();
@@ -220,23 +146,26 @@ final class ClientsIT {
       server.close();
     }
     try (QuipuProcess again = serve(port)) {
-      String url = url(again.uri().getPort());
+      String url = ClientScripts.url(again.uri().getPort());
       assertEquals(
-          List.of("applied 2 2 true"), run(language, url, LONG, call.toArray(String[]::new)));
+          List.of("applied 2 2 true"),
+          scripts.run(language, url, LONG, call.toArray(String[]::new)));
     }
   }
 
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void aRejectedAddIsNotRepeated(Language language) throws Exception {
+  @EnumSource(ClientLanguage.class)
+  void aRejectedAddIsNotRepeated(ClientLanguage language) throws Exception {
     AtomicInteger requests = new AtomicInteger();
     try (QuipuProcess server = serve(0);
-        FaultProxy proxy = proxy(server)) {
+        FaultProxy proxy = ClientScripts.proxy(server)) {
       proxy.use(request -> {
         requests.incrementAndGet();
         return Optional.empty();
       });
-      List<String> lines = run(language, url(proxy.port()), LONG, "add", "seats", "-1", "order-2");
+      List<String> lines =
+          scripts.run(
+              language, ClientScripts.url(proxy.port()), LONG, "add", "seats", "-1", "order-2");
       String expected =
           "rejected bound-reached 0 | seats: not applied: bound-reached: -1 cannot be";
       assertTrue(lines.getLast().startsWith(expected), lines.toString());
@@ -246,58 +175,65 @@ final class ClientsIT {
 
   /** A set has no request id. */
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void anUnknownSetIsNotRepeated(Language language) throws Exception {
+  @EnumSource(ClientLanguage.class)
+  void anUnknownSetIsNotRepeated(ClientLanguage language) throws Exception {
     AtomicInteger requests = new AtomicInteger();
     try (QuipuProcess server = serve(0);
-        FaultProxy proxy = proxy(server)) {
+        FaultProxy proxy = ClientScripts.proxy(server)) {
       proxy.use(request -> {
         requests.incrementAndGet();
         return Optional.of(WireFault.REPLY_DROPPED);
       });
-      List<String> lines = run(language, url(proxy.port()), LONG, "set", "seats", "5");
+      List<String> lines =
+          scripts.run(language, ClientScripts.url(proxy.port()), LONG, "set", "seats", "5");
       assertTrue(lines.getLast().startsWith("unknown unreachable "), lines.toString());
       assertEquals(1, requests.get());
     }
   }
 
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void aWrongTokenIsReportedAndNotShown(Language language) throws Exception {
+  @EnumSource(ClientLanguage.class)
+  void aWrongTokenIsReportedAndNotShown(ClientLanguage language) throws Exception {
     Path file = Files.writeString(temporary.resolve("token"), "the-right-token-of-it");
     List<String> call = List.of("add", "likes", "1", "a-1");
     try (QuipuProcess server = serve(0, "--token-file", file.toString())) {
-      String url = url(server.uri().getPort());
+      String url = ClientScripts.url(server.uri().getPort());
       String wrong = "a-wrong-token-of-mine";
-      List<String> lines = run(language, project.directory(), url, wrong, LONG, call);
+      List<String> lines = scripts.run(language, scripts.directory(), url, wrong, LONG, call);
       String expected =
           "not-applied unauthorized - | likes: not applied: unauthorized: the server does not accept";
       assertTrue(lines.getLast().startsWith(expected), lines.toString());
       assertFalse(lines.toString().contains(wrong), lines.toString());
       assertEquals(
           List.of("applied 1 1 false"),
-          run(language, project.directory(), url, "the-right-token-of-it", LONG, call));
+          scripts.run(language, scripts.directory(), url, "the-right-token-of-it", LONG, call));
     }
   }
 
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void anAddThatWasNeverSentIsNotApplied(Language language) throws Exception {
+  @EnumSource(ClientLanguage.class)
+  void anAddThatWasNeverSentIsNotApplied(ClientLanguage language) throws Exception {
     int port;
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();
     }
-    List<String> lines = run(language, url(port), SHORT, "add", "likes", "1", "a-1");
+    List<String> lines =
+        scripts.run(language, ClientScripts.url(port), SHORT, "add", "likes", "1", "a-1");
     assertTrue(lines.getLast().startsWith("not-applied unreachable - | "), lines.toString());
   }
 
   /** Runs an add through a gateway that answers the first requests itself. */
   private List<String> throughGateway(
-      Language language, String millis, String delta, List<Gateway.Reply> first, List<Long> nanos)
+      ClientLanguage language,
+      String millis,
+      String delta,
+      List<Gateway.Reply> first,
+      List<Long> nanos)
       throws Exception {
     try (QuipuProcess server = serve(0);
         Gateway gateway = new Gateway(server.uri(), first)) {
-      List<String> lines = run(language, gateway.url(), millis, "add", "seats", delta, "order-3");
+      List<String> lines =
+          scripts.run(language, gateway.url(), millis, "add", "seats", delta, "order-3");
       assertEquals(Set.of("\"order-3\""), Set.copyOf(gateway.ids()));
       nanos.addAll(gateway.nanos());
       return lines;
@@ -305,8 +241,9 @@ final class ClientsIT {
   }
 
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void temporaryErrorsOfAGatewayAreRepeatedUnderTheSameId(Language language) throws Exception {
+  @EnumSource(ClientLanguage.class)
+  void temporaryErrorsOfAGatewayAreRepeatedUnderTheSameId(ClientLanguage language)
+      throws Exception {
     Map<String, String> after = Map.of("Content-Type", "text/plain", "Retry-After", "1");
     List<Gateway.Reply> first =
         List.of(
@@ -322,16 +259,16 @@ final class ClientsIT {
 
   /** The attempt that the gateway lost may still be within bounds when it arrives. */
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void aRejectionAfterALostAttemptIsUnknown(Language language) throws Exception {
+  @EnumSource(ClientLanguage.class)
+  void aRejectionAfterALostAttemptIsUnknown(ClientLanguage language) throws Exception {
     List<String> lines =
         throughGateway(language, LONG, "-1", List.of(BAD_GATEWAY), new ArrayList<>());
     assertTrue(lines.getLast().startsWith("unknown http-502 order-3 | "), lines.toString());
   }
 
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void aRedirectIsNotFollowed(Language language) throws Exception {
+  @EnumSource(ClientLanguage.class)
+  void aRedirectIsNotFollowed(ClientLanguage language) throws Exception {
     Gateway.Reply redirect =
         new Gateway.Reply(307, Map.of("Location", "http://127.0.0.1:1/elsewhere"), "");
     List<Long> nanos = new ArrayList<>();
@@ -341,8 +278,8 @@ final class ClientsIT {
   }
 
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void aResponseAboveTheLimitIsNotRead(Language language) throws Exception {
+  @EnumSource(ClientLanguage.class)
+  void aResponseAboveTheLimitIsNotRead(ClientLanguage language) throws Exception {
     List<Gateway.Reply> replies =
         List.of(
             new Gateway.Reply(200, Map.of(), " ".repeat((16 << 20) + 1)),
@@ -353,12 +290,12 @@ final class ClientsIT {
   }
 
   @ParameterizedTest
-  @EnumSource(Language.class)
-  void allCallsOfTheClient(Language language) throws Exception {
+  @EnumSource(ClientLanguage.class)
+  void allCallsOfTheClient(ClientLanguage language) throws Exception {
     try (QuipuProcess server = serve(0)) {
-      String url = url(server.uri().getPort());
+      String url = ClientScripts.url(server.uri().getPort());
       List<String> lines =
-          run(language, url, LONG, "tour", "a/b é").stream()
+          scripts.run(language, url, LONG, "tour", "a/b é").stream()
               .map(line -> line.replaceFirst(" \\|.*", ""))
               .toList();
       assertEquals(

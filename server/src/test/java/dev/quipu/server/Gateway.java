@@ -73,14 +73,17 @@ final class Gateway implements AutoCloseable {
   }
 
   private Reply forward(HttpExchange exchange, byte[] body) throws IOException {
-    HttpRequest request =
+    HttpRequest.Builder request =
         HttpRequest.newBuilder(server.resolve(exchange.getRequestURI()))
-            .header(ID, String.valueOf(exchange.getRequestHeaders().getFirst(ID)))
             .header(TYPE, exchange.getRequestHeaders().getFirst(TYPE))
-            .method(exchange.getRequestMethod(), HttpRequest.BodyPublishers.ofByteArray(body))
-            .build();
+            .method(exchange.getRequestMethod(), HttpRequest.BodyPublishers.ofByteArray(body));
+    String id = exchange.getRequestHeaders().getFirst(ID);
+    if (id != null) {
+      request.header(ID, id);
+    }
     try {
-      HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
+      HttpResponse<String> response =
+          client.send(request.build(), HttpResponse.BodyHandlers.ofString());
       String type = response.headers().firstValue(TYPE).orElse("");
       return new Reply(response.statusCode(), Map.of(TYPE, type), response.body());
     } catch (InterruptedException e) {
