@@ -295,7 +295,8 @@ public final class HoldAccess {
     access.requireRoom(others);
     state.beginChange();
     List<TransactionRecord.Part> ended = new ArrayList<>(parts.size());
-    boolean hasBounds = open.placed().has(HoldRecord.LATE_APPLY);
+    // After a counter was removed, a late settlement must not change a later one of its name.
+    boolean hasBounds = others.isEmpty() && open.placed().has(HoldRecord.LATE_APPLY);
     for (int i = 0; i < parts.size(); i++) {
       HoldRecord.Part part = parts.get(i);
       int ordinal = ordinals[i] >= 0 ? ordinals[i] : rememberedOrdinal(part.counter());
@@ -311,7 +312,8 @@ public final class HoldAccess {
               hasBounds ? part.ceiling() : 0,
               part.scale()));
     }
-    TransactionRecord record = open.placed().ended(kind, List.copyOf(ended));
+    HoldRecord hold = others.isEmpty() ? open.placed() : open.placed().withoutLateSettlement();
+    TransactionRecord record = hold.ended(kind, List.copyOf(ended));
     transactions.remember(record);
     state.endChange();
     return record;
@@ -341,8 +343,9 @@ public final class HoldAccess {
       }
       if (counter.isEmpty()
           || access.text(counter) != null
+          || !access.isAlive(part.ordinal())
           || access.scale(counter) != part.scale()) {
-        // It is lost, or was removed and is another kind of counter now.
+        // It is lost, or was removed, or is another kind of counter now.
         return new HoldResult.Closed(reading(ended));
       }
       if (kept[i] != 0) {

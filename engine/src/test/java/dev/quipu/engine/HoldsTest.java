@@ -301,6 +301,23 @@ final class HoldsTest {
   }
 
   @Test
+  void aLateSettlementDoesNotTouchALaterCounterOfTheSameName() {
+    fill("day", 100);
+    HoldRequest request =
+        new HoldRequest(ID, List.of(take("day", 30)), TTL, Late.APPLY, Excess.REJECT);
+    done(holds.place(request), State.OPEN, false);
+    engine.delete("day");
+    clock.advance(TTL);
+    engine.sweep();
+    closed(holds.settle(ID, Settlement.each(-30)), State.EXPIRED);
+    assertTrue(engine.read("day").isEmpty());
+    fill("day", 100);
+    closed(holds.settle(ID, Settlement.each(-30)), State.EXPIRED);
+    assertEquals(100, value("day"));
+    done(holds.place(request), State.EXPIRED, true);
+  }
+
+  @Test
   void idsAreOneNamespaceWithTransactions() {
     fill("budget", 10);
     done(holds.place(request(take("budget", 7))), State.OPEN, false);

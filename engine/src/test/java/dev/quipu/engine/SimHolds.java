@@ -122,7 +122,7 @@ final class SimHolds {
         long value = cell.value() - part.delta() + kept[i];
         change.put(part.counter(), new SimModel.Cell(value, null, cell.expiresAt()));
       }
-      parts.add(part.keeping(kept[i]));
+      parts.add(part.keeping(kept[i]).voided(cell == null));
     }
     change.put(key, hold.with(as, parts, state.timeMillis));
   }

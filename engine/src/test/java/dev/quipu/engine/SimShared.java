@@ -61,6 +61,11 @@ record SimShared(
         next, List.copyOf(changed), ttlMillis, expiresAt, appliesLate, allowsExcess, age);
   }
 
+  /** Returns whether a late settlement is applied: never to a later counter of a removed name. */
+  boolean maySettleLate() {
+    return state == State.EXPIRED && appliesLate && parts.stream().noneMatch(Part::isVoid);
+  }
+
   SimShared expiring(long at) {
     return new SimShared(state, parts, ttlMillis, at, appliesLate, allowsExcess, ageMillis);
   }

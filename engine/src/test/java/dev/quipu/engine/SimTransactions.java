@@ -306,10 +306,7 @@ final class SimTransactions extends SimOperation implements Operation {
     if (known == null || !known.isHold()) {
       return new HoldResult.NotFound();
     }
-    if (known.isOpen()
-        || (kind == Kind.SETTLE
-            && known.state() == SimShared.State.EXPIRED
-            && known.appliesLate())) {
+    if (known.isOpen() || (kind == Kind.SETTLE && known.maySettleLate())) {
       return kind == Kind.EXTEND
           ? new HoldResult.Done(
               reading(known.expiring(current.wallMillis + ttlMillis), current), false)
@@ -338,7 +335,7 @@ final class SimTransactions extends SimOperation implements Operation {
         return new HoldResult.Exceeded(part.counter(), part.delta());
       }
       SimModel.Cell cell = world.model.cell(part.counter(), current.wallMillis);
-      if (!known.isOpen() && cell != null && cell.text() != null) {
+      if (!known.isOpen() && (cell == null || cell.text() != null)) {
         return new HoldResult.Closed(reading(known, current));
       }
     }

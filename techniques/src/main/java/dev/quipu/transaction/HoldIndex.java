@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HoldIndex {
   /** Partitions of the entries by expiry, so that no single one takes all writes. */
-  private static final int BUCKETS = 16;
+  static final int BUCKETS = 16;
 
   private static final int PAGE_ITEMS = 100;
   private static final String FLOOR = "floor";
@@ -89,19 +89,21 @@ final class HoldIndex {
     batch.add(new Write.Delete(key, Condition.always()));
   }
 
-  /** Passes on the ids of all holds whose time to live has ended. */
-  void forEachDue(Instant now, Consumer<RequestId> action) {
+  /**
+   * Passes on the ids of the holds of a partition whose time to live has ended.
+   *
+   * @param bucket 0 to {@link #BUCKETS} - 1
+   */
+  void forEachDue(int bucket, Instant now, Consumer<RequestId> action) {
     String until = "%015d".formatted(now.toEpochMilli() + 1);
-    for (int number = 0; number < BUCKETS; number++) {
-      Scan due = Scan.range(bucket(number), "", until).withPages(PAGE_ITEMS);
-      store.scanAll(
-          due,
-          page ->
-              page.forEach(entry -> {
-                String sort = entry.key().sort();
-                action.accept(RequestId.of(sort.substring(sort.indexOf('/') + 1)));
-              }));
-    }
+    Scan due = Scan.range(bucket(bucket), "", until).withPages(PAGE_ITEMS);
+    store.scanAll(
+        due,
+        page ->
+            page.forEach(entry -> {
+              String sort = entry.key().sort();
+              action.accept(RequestId.of(sort.substring(sort.indexOf('/') + 1)));
+            }));
   }
 
   /** Returns a page of the ids of the holds on a counter, ordered by their bits. */

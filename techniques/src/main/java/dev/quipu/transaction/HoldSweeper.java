@@ -5,6 +5,12 @@ import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,6 +24,9 @@ public final class HoldSweeper implements AutoCloseable {
 
   /** Time between two rounds before that: each round costs requests, also without any hold. */
   public static final Duration INTERVAL_UNUSED = INTERVAL.multipliedBy(8);
+
+  /** Parts that are released in parallel: one hold takes two round trips. */
+  private static final int PARTS = 8;
 
   private static final Logger LOGGER = LoggerFactory.getLogger(HoldSweeper.class);
 
@@ -51,7 +60,7 @@ public final class HoldSweeper implements AutoCloseable {
     }
     skipped = 0;
     try {
-      long released = holds.releaseExpired();
+      long released = releaseExpired();
       hasFailed = false;
       if (released > 0) {
         LOGGER.debug("Expired holds released: holds={}", released);
@@ -64,6 +73,31 @@ public final class HoldSweeper implements AutoCloseable {
     } catch (RuntimeException e) {
       LOGGER.error("Release of expired holds failed; will retry", e);
     }
+  }
+
+  private long releaseExpired() {
+    List<Future<Long>> parts = new ArrayList<>();
+    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < PARTS; i++) {
+        int part = i;
+        parts.add(executor.submit(() -> holds.releaseExpired(part, PARTS)));
+      }
+    }
+    long released = 0;
+    for (Future<Long> each : parts) {
+      try {
+        released += each.get();
+      } catch (ExecutionException e) {
+        switch (e.getCause()) {
+          case RuntimeException failure -> throw failure;
+          case Error failure -> throw failure;
+          case null, default -> throw new IllegalStateException(e);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    return released;
   }
 
   @Override

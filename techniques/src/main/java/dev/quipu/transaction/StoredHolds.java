@@ -349,8 +349,29 @@ public final class StoredHolds implements Holds {
    * @return the number of holds that this call released
    */
   public long releaseExpired() {
+    return releaseExpired(0, 1);
+  }
+
+  /**
+   * Releases one of several parts of these holds. The parts may be released in parallel; several
+   * processes begin at different places, so that they do not compete for the same holds.
+   *
+   * @param part 0 to {@code parts} - 1
+   */
+  long releaseExpired(int part, int parts) {
+    int buckets = HoldIndex.BUCKETS / parts;
+    int first = random.nextInt(buckets);
+    long released = 0;
+    for (int i = 0; i < buckets; i++) {
+      released += releaseExpired(part + parts * ((first + i) % buckets));
+    }
+    return released;
+  }
+
+  private long releaseExpired(int bucket) {
     long[] released = {0};
     index.forEachDue(
+        bucket,
         store.now(),
         id -> {
           areUsed = true;

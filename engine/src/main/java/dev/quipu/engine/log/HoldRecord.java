@@ -36,6 +36,11 @@ public record HoldRecord(
     return new HoldRecord(high, low, contents, atMillis, policies, parts);
   }
 
+  /** Returns the same hold, of which a settlement after the expiry is rejected. */
+  public HoldRecord withoutLateSettlement() {
+    return new HoldRecord(high, low, contents, expiresMillis, policies & ~LATE_APPLY, parts);
+  }
+
   /** Returns how the hold is remembered after it has ended. */
   public TransactionRecord ended(
       TransactionRecord.Kind kind, List<TransactionRecord.Part> remembered) {

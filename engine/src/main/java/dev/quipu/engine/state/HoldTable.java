@@ -111,7 +111,7 @@ public final class HoldTable {
    */
   public List<OpenHold> next(@Nullable OpenHold after, int limit) {
     var rest = after == null ? byExpiry : byExpiry.tailSet(after, false);
-    return rest.stream().limit(limit).toList();
+    return first(rest, limit);
   }
 
   /** Returns the signed sum of the open holds on a counter. */
@@ -146,6 +146,18 @@ public final class HoldTable {
         after == null
             ? holds.open()
             : holds.open().tailMap(new HoldId(after.high(), after.low()), false);
-    return rest.values().stream().limit(limit).toList();
+    return first(rest.values(), limit);
+  }
+
+  /** A stream would call size(), which visits all elements of a part of a tree. */
+  private static List<OpenHold> first(Iterable<OpenHold> holds, int limit) {
+    List<OpenHold> first = new ArrayList<>();
+    for (OpenHold hold : holds) {
+      if (first.size() == limit) {
+        break;
+      }
+      first.add(hold);
+    }
+    return first;
   }
 }

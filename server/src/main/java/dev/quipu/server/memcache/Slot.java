@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
  * @param isUnsigned whether a counter under this key is unsigned
  */
 record Slot(CounterAccess counters, String key, boolean isUnsigned) {
-  private static final Pattern NUMBER = Pattern.compile("-?[0-9]+([.][0-9]+)?");
+  private static final Pattern NUMBER = Pattern.compile("-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?");
 
   /** Returns the value; empty if the key does not exist. */
   Optional<Entry> read() {

@@ -266,6 +266,8 @@ final class DecimalsTest {
       assertEquals("NOT_FOUND\r\n", memcached.askLine("incr budget/missing 1"));
       assertEquals("STORED\r\n", memcached.askLine("set budget/m 0 0 4\r\n2.25"));
       assertEquals("STORED\r\n", memcached.askLine("set budget/n 0 0 1\r\n7"));
+      assertEquals("STORED\r\n", memcached.askLine("set budget/e 0 0 3\r\n1e1"));
+      assertEquals(bulk("10.00"), redis.ask("GET budget/e"));
       String tooFine = memcached.askLine("set budget/m 0 0 5\r\n2.255");
       assertTrue(tooFine.startsWith("CLIENT_ERROR value has 3 digits"), tooFine);
       assertEquals(bulk("2.25"), redis.ask("GET budget/m"));

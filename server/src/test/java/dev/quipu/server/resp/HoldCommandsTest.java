@@ -180,6 +180,7 @@ final class HoldCommandsTest {
         "QUIPU.TX t 2 stock 1|syntax error",
         "QUIPU.TX t 1 stock 1 other 1|syntax error",
         "QUIPU.TX t 1 stock 0|delta must not be 0",
+        "QUIPU.TX t 1 stock 1 FLOOR 0 FLOOR 1|FLOOR occurs twice",
         "QUIPU.TX t 1 stock 1.5|add to stock: field delta is not an integer",
         "QUIPU.TX t 1 stock 1 FLOOR x|value is not an integer",
         "QUIPU.TX t 1 stock 1 FLOOR 3 CEILING 2|floor 3 is above ceiling 2",

@@ -54,6 +54,9 @@ public record OperationRoutes(
               "The settlement exceeds what the hold reserved, which its policy rejects; nothing"
                   + " changed."),
           Map.entry(
+              "holds-open",
+              "The counter has open holds, and is not deleted until they have ended."),
+          Map.entry(
               "outcome-unknown",
               "The outcome is unknown. Retry with the same id: the add counts exactly once."),
           Map.entry(

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Commands that change several keys together, and that reserve amounts of a key. */
 final class HoldCommands {
@@ -151,9 +152,9 @@ final class HoldCommands {
       at += 2;
       while (at + 1 < words.size() && isBound(words.word(at))) {
         if (words.word(at).equals("FLOOR")) {
-          floor = Amounts.amount(words, at + 1);
+          floor = onlyAmount(floor, words, at);
         } else {
-          ceiling = Amounts.amount(words, at + 1);
+          ceiling = onlyAmount(ceiling, words, at);
         }
         at += 2;
       }
@@ -161,6 +162,14 @@ final class HoldCommands {
     }
     return new Adding(
         new Call<>(TransactionOperation.commit(id, adds), HoldCommands::committed), id, adds);
+  }
+
+  /** Returns the amount after a word that must not occur twice. */
+  private static Decimal onlyAmount(@Nullable Decimal before, Arguments words, int at) {
+    if (before != null) {
+      throw new Rejected("%s: %s occurs twice".formatted(Arguments.SYNTAX, words.word(at)));
+    }
+    return Amounts.amount(words, at + 1);
   }
 
   private static boolean isBound(String word) {
@@ -220,8 +229,8 @@ final class HoldCommands {
     Excess excess = Excess.REJECT;
     for (int i = 7; i < words.size(); i += 2) {
       switch (words.word(i)) {
-        case "FLOOR" -> floor = Amounts.amount(words, i + 1);
-        case "CEILING" -> ceiling = Amounts.amount(words, i + 1);
+        case "FLOOR" -> floor = onlyAmount(floor, words, i);
+        case "CEILING" -> ceiling = onlyAmount(ceiling, words, i);
         case "LATE" -> late = policy(Late.class, words.word(i + 1), syntax);
         case "EXCESS" -> excess = policy(Excess.class, words.word(i + 1), syntax);
         default -> throw new Rejected(syntax);
