@@ -394,10 +394,15 @@ final class CounterCommands {
           target,
           "",
           Long.MAX_VALUE,
-          each ->
-              output.printJson(
-                  Output.members(
-                      "name", each.name(), "value", each.reading().text(each.reading().value()))));
+          each -> {
+            Reading reading = each.reading();
+            Map<String, Object> members =
+                Output.members("name", each.name(), "value", reading.text(reading.value()));
+            if (reading.scale() != 0) {
+              members.put("scale", reading.scale());
+            }
+            output.printJson(members);
+          });
     }
   }
 

@@ -2,9 +2,11 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Decimal;
 import dev.quipu.ItemResult;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
+import dev.quipu.SetRequest;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.input.BoundedLines;
@@ -32,10 +34,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
@@ -118,6 +122,7 @@ final class ImportCommand extends AccessCommand {
   private long notedNanos = clock.nanoTime();
   private final List<ViewEvent> events = new ArrayList<>();
   private final List<Add> adds = new ArrayList<>();
+  private final Map<String, Integer> scales = new HashMap<>(); // of their counters
   private final List<Long> addLines = new ArrayList<>(); // the line number of each
 
   @Override
@@ -233,6 +238,10 @@ final class ImportCommand extends AccessCommand {
           } else {
             adds.add(add.get());
             addLines.add(read);
+            int scale = CounterLine.scale(line);
+            if (scale != 0) {
+              scales.put(add.get().counter(), Decimal.checkScale(scale));
+            }
           }
         }
         case DIRECTORY -> throw new IllegalStateException("not read line by line");
@@ -255,6 +264,8 @@ final class ImportCommand extends AccessCommand {
       before += events.size() - now;
       events.clear();
     }
+    scales.forEach((name, scale) -> fixScale(access, name, scale));
+    scales.clear();
     while (!adds.isEmpty()) {
       int left = adds.size();
       try {
@@ -265,6 +276,17 @@ final class ImportCommand extends AccessCommand {
           throw e;
         } // the server had no time for all of them
       }
+    }
+  }
+
+  /** Fixes the scale of a new counter; one that exists keeps its own, to which adds must fit. */
+  private void fixScale(Access access, String name, int scale) {
+    SetRequest request =
+        new SetRequest(name, Optional.empty(), Optional.empty(), OptionalInt.of(scale));
+    try {
+      var unused = target.attempts().repeat(() -> access.counters().set(request));
+    } catch (UnsupportedOperationException e) {
+      // This store gives counters a scale by their names: the add fits to that, or is skipped.
     }
   }
 

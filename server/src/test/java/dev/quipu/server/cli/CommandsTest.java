@@ -336,13 +336,14 @@ final class CommandsTest {
         target -> {
           run(target, "add", "a", "5");
           run(target, "add", "b", "-3");
+          run(target, "set", "c", "1.5", "--scale", "2");
           Files.writeString(file, run(target, "export").out);
         });
     Path other = temporary.resolve("other");
     List<String> target = List.of("--data", other.toString());
     for (int i = 0; i < 2; i++) {
       assertEquals(0, run(target, "import", "--format", "ndjson", file.toString()).code);
-      assertEquals(line("5\ta") + line("-3\tb"), run(target, "list").out);
+      assertEquals(line("5\ta") + line("-3\tb") + line("1.50\tc"), run(target, "list").out);
     }
   }
 

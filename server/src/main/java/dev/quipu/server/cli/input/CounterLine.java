@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class CounterLine {
   private static final Set<String> ADD = Set.of("name", "delta", "id");
-  private static final Set<String> EXPORTED = Set.of("name", "value");
+  private static final Set<String> EXPORTED = Set.of("name", "value", "scale");
   private static final JsonMapper MAPPER =
       JsonMapper.builder(
               JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build())
@@ -47,7 +47,8 @@ public final class CounterLine {
     for (String field : node.propertyNames()) {
       if (!(exported ? EXPORTED : ADD).contains(field)) {
         throw new IllegalArgumentException(
-            field + ": unknown field; known fields are name, delta and id, or name and value");
+            field
+                + ": unknown field; known fields are name, delta and id, or name, value and scale");
       }
     }
     String name = text(node, "name");
@@ -57,6 +58,16 @@ public final class CounterLine {
     }
     String own = node.has("id") ? text(node, "id") : id.apply(line);
     return Optional.of(Add.of(name, delta, null, null, RequestId.of(own)));
+  }
+
+  /**
+   * Returns the scale of an exported counter, which the line of an add has not; 0 if it has none.
+   *
+   * @param line for which {@link #parse} has returned an add
+   */
+  public static int scale(String line) {
+    JsonNode node = object(line);
+    return node.has("scale") ? (int) number(node, "scale").unitsAt("scale:", 0) : 0;
   }
 
   /** Parses an object; a member that occurs twice, or text after the object, is an error. */
