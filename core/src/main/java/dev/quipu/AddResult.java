@@ -160,20 +160,8 @@ public sealed interface AddResult extends ItemResult {
 
     @Override
     public Success orElseThrow() {
-      String what =
-          switch (why) {
-            case FLOOR -> "the value would fall below the floor";
-            case CEILING -> "the value would exceed the ceiling";
-            case OVERFLOW -> "the value would exceed 64 bits";
-            case HELD_ELSEWHERE ->
-                "regions that do not respond may hold the amount: " + String.join(", ", heldBy);
-            case CANCELED -> "the request was canceled and will never be applied";
-          };
-      String at =
-          valueIfKnown.isPresent()
-              ? "; the value is " + Decimal.text(valueIfKnown.getAsLong(), scale)
-              : "";
-      throw new NotAppliedException(Reason.REJECTED, "add rejected: " + what + at);
+      throw new NotAppliedException(
+          Reason.REJECTED, "add rejected: " + why.explanation(heldBy, valueIfKnown, scale));
     }
   }
 

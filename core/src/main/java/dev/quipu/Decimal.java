@@ -136,7 +136,8 @@ public record Decimal(long units, int scale) {
     if (scale > of) {
       throw new IllegalArgumentException(
           of == 0
-              ? "%s is not an integer; it must be one from %d to %d, or give the counter a scale"
+              ? ("%s is not an integer; it must be one from %d to %d. A new counter can have a"
+                      + " scale, by serve --scale or PUT with scale")
                   .formatted(field, Long.MIN_VALUE, Long.MAX_VALUE)
               : "%s has %d digits after the point; the limit is %d, the scale of the counter"
                   .formatted(field, scale, of));

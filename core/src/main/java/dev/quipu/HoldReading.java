@@ -3,6 +3,7 @@ package dev.quipu;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.Collectors;
 
 /**
  * A hold as it was at one moment.
@@ -18,6 +19,30 @@ public record HoldReading(
   /** Copies the list. */
   public HoldReading {
     counters = List.copyOf(counters);
+  }
+
+  /** Names of a description; a hold may have 64 counters. */
+  private static final int NAMES_MAX = 4;
+
+  /**
+   * Describes for people whether the hold is open, or how it ended: "was settled and kept
+   * budget/day=12", for example.
+   */
+  public String explanation() {
+    return switch (state) {
+      case OPEN -> "is open";
+      case SETTLED -> "was settled and kept " + kept();
+      case RELEASED -> "was released";
+      case EXPIRED -> "has expired";
+    };
+  }
+
+  private String kept() {
+    return counters.stream()
+            .limit(NAMES_MAX)
+            .map(part -> part.counter() + "=" + part.text(part.settled().orElse(0)))
+            .collect(Collectors.joining(", "))
+        + (counters.size() > NAMES_MAX ? ", …" : "");
   }
 
   /** Whether a hold is open, or how it ended. */

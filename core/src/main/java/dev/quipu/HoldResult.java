@@ -32,7 +32,7 @@ public sealed interface HoldResult {
 
     @Override
     public String explanation() {
-      return "hold %s is %s".formatted(hold.id(), hold.state());
+      return "hold %s %s".formatted(hold.id(), hold.explanation());
     }
   }
 
@@ -53,9 +53,7 @@ public sealed interface HoldResult {
 
     @Override
     public String explanation() {
-      return why == Rejection.CANCELED
-          ? "the request was canceled"
-          : "add to %s rejected: %s".formatted(counter, why);
+      return why.explanation(counter, valueIfKnown, scale);
     }
   }
 
@@ -87,7 +85,7 @@ public sealed interface HoldResult {
   record Closed(HoldReading hold) implements HoldResult {
     @Override
     public String explanation() {
-      return "hold %s is already %s".formatted(hold.id(), hold.state());
+      return "hold %s %s".formatted(hold.id(), hold.explanation());
     }
   }
 
@@ -103,7 +101,7 @@ public sealed interface HoldResult {
   record Conflict() implements HoldResult {
     @Override
     public String explanation() {
-      return "this id was first used for other adds. Use a new id";
+      return "this id was first used for another hold, or for a transaction. Use a new id";
     }
   }
 }

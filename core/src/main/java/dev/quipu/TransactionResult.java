@@ -76,11 +76,7 @@ public sealed interface TransactionResult {
     @Override
     public Applied orElseThrow() {
       throw new NotAppliedException(
-          Reason.REJECTED,
-          "nothing was applied: "
-              + (why == Rejection.CANCELED
-                  ? "the request was canceled"
-                  : "add to %s rejected: %s".formatted(counter, why)));
+          Reason.REJECTED, "nothing was applied: " + why.explanation(counter, valueIfKnown, scale));
     }
   }
 
@@ -89,7 +85,8 @@ public sealed interface TransactionResult {
     @Override
     public Applied orElseThrow() {
       throw new NotAppliedException(
-          Reason.CONFLICT, "this request id was first used for other adds. Use a new id");
+          Reason.CONFLICT,
+          "this request id was first used for other adds, or for a hold. Use a new id");
     }
   }
 }

@@ -264,7 +264,9 @@ public final class TransactionAccess {
     TransactionOutcome outcome = outcome(id);
     if (outcome instanceof TransactionOutcome.Held) {
       throw new NotAppliedException(
-          Reason.CONFLICT, "request %s is a hold; release it instead".formatted(id));
+          Reason.CONFLICT,
+          "request %s is a hold, which cannot be canceled; if it is open, release it"
+              .formatted(id));
     }
     if (!(outcome instanceof TransactionOutcome.NotSeen)) {
       return outcome;

@@ -109,9 +109,15 @@ import org.slf4j.LoggerFactory;
  * Limits. (B - 2) / 2 counters, where B is the limit of writes in a batch: 49 on DynamoDB, Redis,
  * PostgreSQL and Datastore, 11 on App Engine. The store must have batches over all items and scans.
  * Techniques that keep a counter in several items, and shards and regions, are rejected. A counter
- * with open holds cannot be deleted. An expired hold whose return would exceed 64 bits stays open,
- * with a warning in the log, until the counter has room. All counters of a hold compete with other
- * writers for their items, like adds.
+ * with open holds cannot be deleted; on the engine, one that is deleted or expires takes with it
+ * what holds reserve on it. A set replaces the value, and what holds return is added to the new
+ * one. An expired hold whose return would exceed 64 bits stays open, with a warning in the log,
+ * until the counter has room. All counters of a hold compete with other writers for their items,
+ * like adds.
+ *
+ * Assumption. All holds on a counter have one sign: negative with a floor, or positive with a
+ * ceiling. A hold takes effect at once, so one that adds to a balance can be spent before it is
+ * settled, and its release, which has no bounds, may then overdraw.
  * }</pre>
  */
 public final class StoredHolds implements Holds {

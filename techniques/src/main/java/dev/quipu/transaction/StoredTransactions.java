@@ -246,7 +246,9 @@ public final class StoredTransactions implements Transactions {
                 });
     if (found instanceof Stored.Held) {
       throw new NotAppliedException(
-          Reason.CONFLICT, "request %s is a hold; release it instead".formatted(id));
+          Reason.CONFLICT,
+          "request %s is a hold, which cannot be canceled; if it is open, release it"
+              .formatted(id));
     }
     return outcome(found);
   }

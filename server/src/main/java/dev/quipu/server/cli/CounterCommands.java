@@ -19,6 +19,7 @@ import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.Target;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.Rejections;
 import dev.quipu.server.cli.store.DirectoryTransfer;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -85,7 +86,7 @@ final class CounterCommands {
         output.requestId(request.text()); // before the first attempt, to survive a kill
       }
       try (Access access = target.open()) {
-        return print(add, given == null ? addOnce(access, add) : repeated(access, add));
+        return print(request, add, given == null ? addOnce(access, add) : repeated(access, add));
       } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN && !verbose) {
           output.requestId(request.text());
@@ -115,31 +116,13 @@ final class CounterCommands {
       }
     }
 
-    private int print(Add add, AddResult result) {
+    private int print(RequestId id, Add add, AddResult result) {
       return switch (result) {
         case AddResult.Applied applied -> done(add, applied);
         case AddResult.Replayed again -> done(add, again);
-        case AddResult.Rejected rejected -> {
-          String why = rejected.why().name().toLowerCase(Locale.ROOT);
-          Map<String, Object> members = new LinkedHashMap<>();
-          members.put("name", add.counter());
-          members.put("rejected", why);
-          String text = "rejected (%s): %s".formatted(why, add.counter());
-          if (rejected.valueIfKnown().isPresent()) {
-            long value = rejected.valueIfKnown().getAsLong();
-            String shown = Decimal.text(value, rejected.scale());
-            members.put("value", shown);
-            text += " is " + shown;
-          }
-          output.print(text, members);
-          yield ExitCode.REJECTED;
-        }
-        case AddResult.Conflict conflict -> {
-          output.print(
-              "rejected (conflict): the request id was used for a different request",
-              Output.members("name", add.counter(), "rejected", "conflict"));
-          yield ExitCode.REJECTED;
-        }
+        case AddResult.Rejected rejected -> new Rejections(output, id).print(add, rejected);
+        case AddResult.Conflict conflict ->
+            new Rejections(output, id).conflict(new LinkedHashMap<>(Map.of("name", add.counter())));
       };
     }
 
@@ -350,7 +333,7 @@ final class CounterCommands {
                         .toList()));
         case TransactionOutcome.Held held -> {
           String state = held.hold().state().name().toLowerCase(Locale.ROOT);
-          output.print("held, " + state, Output.members("outcome", "held", "state", state));
+          output.print("hold, " + state, Output.members("outcome", "held", "state", state));
         }
         case TransactionOutcome.NotSeen notSeen -> print("not-seen");
         case TransactionOutcome.Canceled canceled -> print("canceled");

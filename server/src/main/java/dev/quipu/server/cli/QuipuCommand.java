@@ -28,9 +28,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
@@ -114,6 +117,9 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
   private static final Set<Class<?>> SHOW_OTHERS =
       Set.of(ToolCommands.HelpCommand.class, ToolCommands.CompletionCommand.class);
 
+  /** The begin of a negative amount, and not of an option. */
+  private static final Pattern NEGATIVE = Pattern.compile("-[^-a-zA-Z]");
+
   /** When the process started: this class is loaded first. */
   private static final long STARTED_NANOS = Clock.system().nanoTime();
 
@@ -178,8 +184,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     line.registerConverter(URI.class, new UrlConverter());
     line.registerConverter(Duration.class, new DurationConverter());
     line.setParameterExceptionHandler((failure, arguments) -> {
-      boolean isJson = List.of(arguments).contains(Output.JSON);
-      return explain(failure, settings, isJson);
+      return explain(failure, settings, arguments);
     });
     line.setExecutionExceptionHandler((failure, command, parsed) -> {
       Explanation why = Explanation.of(failure);
@@ -204,9 +209,8 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     try {
       return Decimal.parse("'%s'".formatted(text), text);
     } catch (IllegalArgumentException e) {
-      boolean isInteger = text.indexOf('.') < 0 && text.indexOf('e') < 0;
       throw new TypeConversionException(
-          isInteger
+          text.matches("-?[0-9]+")
               ? "'%s' is not an integer from %d to %d"
                   .formatted(text, Long.MIN_VALUE, Long.MAX_VALUE)
               : String.valueOf(e.getMessage()));
@@ -224,10 +228,12 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
   }
 
   /** Prints the error without the usage, which would hide it, unless no command is given. */
-  private static int explain(ParameterException failure, Settings settings, boolean isJson) {
+  private static int explain(ParameterException failure, Settings settings, String[] arguments) {
+    boolean isJson = List.of(arguments).contains(Output.JSON);
     CommandLine command = failure.getCommandLine();
     boolean isRoot = command.getParent() == null;
-    String message = String.valueOf(failure.getMessage());
+    String message =
+        malformedAmount(command, arguments).orElse(String.valueOf(failure.getMessage()));
     if (failure instanceof UnmatchedArgumentException unmatched) {
       if (!unmatched.isUnknownOption()) {
         message =
@@ -252,6 +258,33 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     }
     Output.note(command, "Try: %s --help".formatted(command.getCommandSpec().qualifiedName()));
     return ExitCode.USAGE;
+  }
+
+  /**
+   * Returns the message for an argument such as -1,50 where an amount is expected: picocli regards
+   * it as an option, since it is not a number.
+   */
+  private static Optional<String> malformedAmount(CommandLine command, String[] arguments) {
+    return command.getCommandSpec().positionalParameters().stream()
+        .filter(each -> each.type() == Decimal.class)
+        .findFirst()
+        .flatMap(amount ->
+            Stream.of(arguments)
+                .filter(each -> NEGATIVE.matcher(each).lookingAt())
+                .flatMap(each -> problem(each).stream())
+                .map(why ->
+                    "Invalid value for positional parameter (%s): %s"
+                        .formatted(amount.paramLabel(), why))
+                .findFirst());
+  }
+
+  private static Optional<String> problem(String amount) {
+    try {
+      decimal(amount);
+      return Optional.empty();
+    } catch (TypeConversionException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    }
   }
 
   private static String options(CommandLine command) {

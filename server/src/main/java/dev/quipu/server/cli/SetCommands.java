@@ -119,7 +119,8 @@ final class SetCommands {
         Map<String, Object> members = Output.members("name", name, "rejected", "scale-fixed");
         members.put("scale", other.scale());
         output.print(
-            "rejected (scale-fixed): %s has the scale %d, and a value or request ids"
+            ("rejected (scale-fixed): %s has the scale %d, and a value or request ids; use"
+                    + " another name")
                 .formatted(name, other.scale()),
             members);
         yield ExitCode.REJECTED;

@@ -256,8 +256,8 @@ final class BadInputTest {
             List.of("{delta:1}", "the body is not valid JSON: "),
             List.of(
                 "{\"delta\":1.5}",
-                "it must be one from -9223372036854775808 to 9223372036854775807, or give the counter a"
-                    + " scale"),
+                "it must be one from -9223372036854775808 to 9223372036854775807. A new counter can have"
+                    + " a scale, by serve --scale or PUT with scale"),
             List.of("{\"delta\":\"" + "1".repeat(16_385) + "\"}", "a string is longer than 16384"),
             List.of("{\"" + "n".repeat(257) + "\":1}", "a field name is longer than 256"),
             List.of("{\"delta\":" + "1".repeat(65) + "}", "a number is longer than 64"),

@@ -92,20 +92,22 @@ final class HoldCommandsTest {
     assertEquals(state("open", expires + 30_000, 0, 0), ask("QUIPU.EXTEND h 60000"));
     assertEquals("*2 $4 held $4 open", ask("QUIPU.OUTCOME h"));
     String cancel = ask("QUIPU.CANCEL h");
-    assertTrue(cancel.startsWith("-ERR request ") && cancel.endsWith("release it instead"), cancel);
+    assertTrue(
+        cancel.startsWith("-ERR request ") && cancel.endsWith("if it is open, release it"), cancel);
     String key = "*1 *4 $3 key $5 stock $5 delta :-3";
     assertEquals(
         "*8 $5 state $4 open $13 expires-at-ms :%d $4 late :0 $4 keys %s"
             .formatted(expires + 30_000, key),
         ask("QUIPU.HOLDINFO h"));
     assertEquals(
-        "-EXCEEDED the settlement of stock exceeds the -3 that the hold reserved",
+        "-EXCEEDED the settlement of stock exceeds the -3 that the hold reserved; EXCESS ALLOW"
+            + " permits that",
         ask("QUIPU.SETTLE h -4"));
     assertEquals(state("settled", expires + 30_000, 0, 0), ask("QUIPU.SETTLE h -1"));
     assertEquals(state("settled", expires + 30_000, 0, 1), ask("QUIPU.SETTLE h -1"));
-    assertEquals("-CLOSED hold is already settled", ask("QUIPU.SETTLE h -2"));
-    assertEquals("-CLOSED hold is already settled", ask("QUIPU.RELEASE h"));
-    assertEquals("-CLOSED hold is already settled", ask("QUIPU.EXTEND h 1000"));
+    assertEquals("-CLOSED hold was settled and kept stock=-1", ask("QUIPU.SETTLE h -2"));
+    assertEquals("-CLOSED hold was settled and kept stock=-1", ask("QUIPU.RELEASE h"));
+    assertEquals("-CLOSED hold was settled and kept stock=-1", ask("QUIPU.EXTEND h 1000"));
     assertTrue(ask("QUIPU.HOLDINFO h").endsWith("$5 delta :-3 $7 settled :-1"));
     assertEquals("$1 9", ask("GET stock"));
 
@@ -128,7 +130,9 @@ final class HoldCommandsTest {
     assertEquals(
         state("open", NOW + 1_000, 0, 0), ask("QUIPU.HOLD stock -2 ID s TTL 1000 LATE REJECT"));
     clock.advance(Duration.ofSeconds(2));
-    assertEquals("-CLOSED hold is already expired", ask("QUIPU.SETTLE s -2"));
+    assertEquals(
+        "-CLOSED hold has expired; LATE APPLY permits a settlement after the expiry",
+        ask("QUIPU.SETTLE s -2"));
     assertEquals(
         "-FLOOR value would fall below the floor; the value is 10, of key stock",
         ask("QUIPU.SETTLE l -11"));
@@ -148,7 +152,8 @@ final class HoldCommandsTest {
         "*5 *2 *2 *2 :9 :-1 *2 :1 :1 :0 "
             + state("open", NOW + 1_000, 0, 0)
             + " -FLOOR value would fall below the floor; the value is 7, of key stock"
-            + " -ERR value is not an integer or out of range "
+            + " -ERR delta is not an integer or a decimal of at most 64 characters; send one such as 1"
+            + " or -0.25 "
             + state("settled", NOW + 1_000, 0, 0),
         ask("EXEC"));
     assertEquals("$1 8", ask("GET stock"));
@@ -182,7 +187,7 @@ final class HoldCommandsTest {
         "QUIPU.TX t 1 stock 0|delta must not be 0",
         "QUIPU.TX t 1 stock 1 FLOOR 0 FLOOR 1|FLOOR occurs twice",
         "QUIPU.TX t 1 stock 1.5|add to stock: field delta is not an integer",
-        "QUIPU.TX t 1 stock 1 FLOOR x|value is not an integer",
+        "QUIPU.TX t 1 stock 1 FLOOR x|FLOOR is not an integer or a decimal",
         "QUIPU.TX t 1 stock 1 FLOOR 3 CEILING 2|floor 3 is above ceiling 2",
         "QUIPU.TX t 1 '' 1|key is empty",
         "QUIPU.TX '' 1 stock 1|request id is empty",
@@ -195,8 +200,11 @@ final class HoldCommandsTest {
         "QUIPU.HOLD stock -1 ID h TTL 31622400001|it must be from 1s to 366d",
         "QUIPU.HOLD stock -1 ID h TTL -9223372036854775808|it must be from 1s to 366d",
         "QUIPU.HOLD stock 0 ID h TTL 1000|delta must not be 0",
+        "QUIPU.HOLD stock -1,5 ID h TTL 1000|delta is not an integer or a decimal",
+        "QUIPU.HOLD stock -1 ID h TTL 10m|milliseconds is not an integer; it must be from 1000 to",
+        "QUIPU.EXTEND h 10m|milliseconds is not an integer; it must be from 1000 to 31622400000",
         "QUIPU.SETTLE h|wrong number of arguments",
-        "QUIPU.SETTLE h x|value is not an integer",
+        "QUIPU.SETTLE h x|delta is not an integer or a decimal",
         "QUIPU.EXTEND h 0|it must be from 1s to 366d",
         "QUIPU.OUTCOME a b c|wrong number of arguments",
         "QUIPU.CANCEL a b c|wrong number of arguments",

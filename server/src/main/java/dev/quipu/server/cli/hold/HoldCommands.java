@@ -1,6 +1,7 @@
 package dev.quipu.server.cli.hold;
 
 import dev.quipu.Add;
+import dev.quipu.AddResult;
 import dev.quipu.Decimal;
 import dev.quipu.HoldReading;
 import dev.quipu.HoldRequest;
@@ -14,9 +15,11 @@ import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.Rejections;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,14 +45,18 @@ public final class HoldCommands {
       return store.open(target, isRead);
     }
 
-    /** Calls until the outcome is known, and prints it. */
-    final int change(RequestId id, Function<Holds, HoldResult> call) {
+    /**
+     * Calls until the outcome is known, and prints it.
+     *
+     * @param adds those of a hold that is placed
+     */
+    final int change(RequestId id, List<Add> adds, Function<Holds, HoldResult> call) {
       try (Access access = open(false)) {
-        return print(id, target.attempts().repeat(() -> call.apply(access.holds())));
+        return print(id, adds, target.attempts().repeat(() -> call.apply(access.holds())));
       }
     }
 
-    final int print(RequestId id, HoldResult result) {
+    final int print(RequestId id, List<Add> adds, HoldResult result) {
       return switch (result) {
         case HoldResult.Done done -> {
           Map<String, Object> members = Texts.members(done.hold());
@@ -59,23 +66,26 @@ public final class HoldCommands {
           yield ExitCode.OK;
         }
         case HoldResult.Rejected rejected ->
-            Texts.rejected(
-                output,
-                rejected.counter(),
-                rejected.why(),
-                rejected.valueIfKnown(),
-                rejected.scale());
+            new Rejections(output, id)
+                .print(
+                    adds,
+                    rejected.counter(),
+                    new AddResult.Rejected(
+                        rejected.why(), rejected.valueIfKnown(), List.of(), rejected.scale()));
         case HoldResult.Exceeded exceeded -> {
           Map<String, Object> members =
               Output.members("rejected", "exceeded", "counter", exceeded.counter());
           members.put("held", Decimal.text(exceeded.held(), exceeded.scale()));
-          output.print("rejected (exceeded): " + result.explanation(), members);
+          output.print(
+              "rejected (exceeded): %s; place it with --excess to allow that"
+                  .formatted(result.explanation()),
+              members);
           yield ExitCode.REJECTED;
         }
         case HoldResult.Closed closed -> {
           output.print(
-              "rejected (closed): hold %s is already %s"
-                  .formatted(id, Texts.word(closed.hold().state())),
+              "rejected (closed): hold %s %s%s"
+                  .formatted(id, closed.hold().explanation(), remedy(closed.hold())),
               Output.members("rejected", "closed", "hold", Texts.members(closed.hold())));
           yield ExitCode.REJECTED;
         }
@@ -83,8 +93,15 @@ public final class HoldCommands {
           output.failed("no such hold: " + id);
           yield ExitCode.FAILED;
         }
-        case HoldResult.Conflict conflict -> Texts.conflict(output);
+        case HoldResult.Conflict conflict ->
+            new Rejections(output, id).conflict(new LinkedHashMap<>());
       };
+    }
+
+    private static String remedy(HoldReading hold) {
+      return hold.state() == HoldReading.State.EXPIRED
+          ? "; place it with --late to settle it after its expiry"
+          : "";
     }
   }
 
@@ -124,7 +141,7 @@ public final class HoldCommands {
     @Option(
         names = "--floor",
         paramLabel = "N",
-        description = "Reject the hold if a value would go below this.")
+        description = "Reject the hold if a value would go below this (default: none).")
     private @Nullable Decimal floor;
 
     @Option(
@@ -170,7 +187,7 @@ public final class HoldCommands {
               late ? HoldRequest.Late.APPLY : HoldRequest.Late.REJECT,
               excess ? HoldRequest.Excess.ALLOW : HoldRequest.Excess.REJECT);
       try {
-        return change(request, holds -> holds.place(hold));
+        return change(request, adds, holds -> holds.place(hold));
       } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN) {
           output.requestId(request.text());
@@ -218,7 +235,7 @@ public final class HoldCommands {
     public Integer call() {
       RequestId hold = RequestId.of(id);
       Settlement settlement = settlement();
-      return change(hold, holds -> holds.settle(hold, settlement));
+      return change(hold, List.of(), holds -> holds.settle(hold, settlement));
     }
 
     private Settlement settlement() {
@@ -259,7 +276,7 @@ public final class HoldCommands {
     @Override
     public Integer call() {
       RequestId hold = RequestId.of(id);
-      return change(hold, holds -> holds.release(hold));
+      return change(hold, List.of(), holds -> holds.release(hold));
     }
   }
 
@@ -285,7 +302,7 @@ public final class HoldCommands {
     public Integer call() {
       RequestId hold = RequestId.of(id);
       HoldRequest.checkTtl(ttl);
-      return change(hold, holds -> holds.extend(hold, ttl));
+      return change(hold, List.of(), holds -> holds.extend(hold, ttl));
     }
   }
 
@@ -296,8 +313,8 @@ public final class HoldCommands {
         "Print the open holds on a counter, or one hold by its id.",
         "",
         "Prints id, state, expiry, and NAME=DELTA of each counter, separated by tabs;",
-        "of a hold that was settled, the amounts that it kept. In a listing, the id is",
-        "that of 128 bits, which commands accept as well."
+        "of a hold that has ended, the amounts that it kept. In a listing, the id is",
+        "its 128 bits as 32 hexadecimal digits, which all commands accept as well."
       },
       footer = {
         "",
@@ -327,8 +344,8 @@ public final class HoldCommands {
       if ((counter == null) == (one == null)) {
         throw new IllegalArgumentException("use either NAME or --id ID");
       }
-      if (limit < 0) {
-        throw new IllegalArgumentException("--limit is %d; the minimum is 0".formatted(limit));
+      if (limit < 1) {
+        throw new IllegalArgumentException("--limit is %d; the minimum is 1".formatted(limit));
       }
       try (Access access = open(true)) {
         return counter == null

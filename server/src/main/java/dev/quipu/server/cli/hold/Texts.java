@@ -3,14 +3,10 @@ package dev.quipu.server.cli.hold;
 import dev.quipu.Add;
 import dev.quipu.Decimal;
 import dev.quipu.HoldReading;
-import dev.quipu.Rejection;
-import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** The amounts and the results of the commands, as text and as JSON. */
@@ -41,32 +37,6 @@ final class Texts {
     return constant.name().toLowerCase(Locale.ROOT);
   }
 
-  /** Prints a rejection by a bound, or a cancellation. */
-  static int rejected(Output output, String counter, Rejection why, OptionalLong value, int scale) {
-    Map<String, Object> members = new LinkedHashMap<>();
-    members.put("rejected", word(why));
-    String text = "rejected (%s)".formatted(word(why));
-    if (!counter.isEmpty()) {
-      members.put("counter", counter);
-      text += ": " + counter;
-    }
-    if (value.isPresent()) {
-      String shown = Decimal.text(value.getAsLong(), scale);
-      members.put("value", shown);
-      text += " is " + shown;
-    }
-    output.print(text, members);
-    return ExitCode.REJECTED;
-  }
-
-  /** Prints that an id was used for something else. */
-  static int conflict(Output output) {
-    output.print(
-        "rejected (conflict): the request id was used for a different request",
-        Map.of("rejected", "conflict"));
-    return ExitCode.REJECTED;
-  }
-
   /**
    * Returns a hold in one line: id, state, expiry, and what is held or was kept of each counter.
    */
@@ -75,7 +45,8 @@ final class Texts {
     line.append('\t').append(word(hold.state())).append('\t').append(hold.expires());
     for (HoldReading.Part part : hold.counters()) {
       line.append('\t').append(Output.oneLine(part.counter()));
-      line.append('=').append(part.text(part.settled().orElse(part.delta())));
+      long held = hold.state() == HoldReading.State.OPEN ? part.delta() : 0;
+      line.append('=').append(part.text(part.settled().orElse(held)));
     }
     return line.append(hold.isLate() ? "\t(late)" : "").toString();
   }

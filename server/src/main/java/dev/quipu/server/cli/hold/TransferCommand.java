@@ -1,6 +1,7 @@
 package dev.quipu.server.cli.hold;
 
 import dev.quipu.Add;
+import dev.quipu.AddResult;
 import dev.quipu.Decimal;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
@@ -10,6 +11,7 @@ import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.Rejections;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -88,7 +90,10 @@ public final class TransferCommand extends AccessCommand {
     String given = id;
     RequestId request = given == null ? RequestId.random() : RequestId.of(given);
     try (Access access = store.open(target, false)) {
-      return print(target.attempts().repeat(() -> access.transactions().commit(request, adds)));
+      return print(
+          request,
+          adds,
+          target.attempts().repeat(() -> access.transactions().commit(request, adds)));
     } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
         output.requestId(request.text());
@@ -116,7 +121,7 @@ public final class TransferCommand extends AccessCommand {
     return adds;
   }
 
-  private int print(TransactionResult result) {
+  private int print(RequestId request, List<Add> sent, TransactionResult result) {
     return switch (result) {
       case TransactionResult.Applied applied -> {
         List<Map<String, Object>> adds = new ArrayList<>();
@@ -135,13 +140,14 @@ public final class TransferCommand extends AccessCommand {
         yield ExitCode.OK;
       }
       case TransactionResult.Rejected rejected ->
-          Texts.rejected(
-              output,
-              rejected.counter(),
-              rejected.why(),
-              rejected.valueIfKnown(),
-              rejected.scale());
-      case TransactionResult.Conflict conflict -> Texts.conflict(output);
+          new Rejections(output, request)
+              .print(
+                  sent,
+                  rejected.counter(),
+                  new AddResult.Rejected(
+                      rejected.why(), rejected.valueIfKnown(), List.of(), rejected.scale()));
+      case TransactionResult.Conflict conflict ->
+          new Rejections(output, request).conflict(new LinkedHashMap<>());
     };
   }
 }

@@ -192,12 +192,19 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
                   409,
                   "hold-closed",
                   "Hold closed",
-                  "the hold is already %s; nothing changed".formatted(word(closed.hold().state())))
+                  "hold %s %s; nothing changed%s"
+                      .formatted(id, closed.hold().explanation(), remedy(closed.hold())))
               .with("state", word(closed.hold().state()))
               .with("hold", members(id, closed.hold()));
       case HoldResult.NotFound notFound -> throw notFound();
       case HoldResult.Conflict conflict -> throw TransactionRoutes.conflict();
     };
+  }
+
+  private static String remedy(HoldReading hold) {
+    return hold.state() == HoldReading.State.EXPIRED
+        ? ". Place it with late apply to settle it after its expiry"
+        : "";
   }
 
   private static Problem notFound() {

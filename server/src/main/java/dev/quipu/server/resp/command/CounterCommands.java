@@ -142,7 +142,7 @@ public final class CounterCommands {
         RespCommand.of("quipu.outcome", "[key] id")
             .summary(
                 "Returns the outcome of a request: applied, canceled or not-seen. Without a key, of"
-                    + " QUIPU.TX or QUIPU.HOLD.")
+                    + " QUIPU.TX; of QUIPU.HOLD, held and its state.")
             .reads((counters, words) ->
                 isOfAll(words)
                     ? HoldCommands.outcome(counters, TransactionOperation.outcome(id(words, 1)))

@@ -56,14 +56,14 @@ final class HoldCommands {
             .summary("Reserves an amount of a key. " + STATE)
             .writesOnEngine((session, words) -> place(words)),
         RespCommand.of("quipu.settle", "id delta")
-            .summary("Keeps what was used of a hold, and gives back the rest. " + STATE)
+            .summary("Keeps what was used of a hold, and returns the rest. " + STATE)
             .noKeys()
             .writesOnEngine((session, words) -> {
-              Settlement kept = Settlement.each(Amounts.amount(words, 2));
+              Settlement kept = Settlement.each(Amounts.amount(words, 2, "delta"));
               return onHold(TransactionOperation.settle(CounterCommands.id(words, 1), kept));
             }),
         RespCommand.of("quipu.release", "id")
-            .summary("Gives back everything that a hold reserved. " + STATE)
+            .summary("Returns everything that a hold reserved. " + STATE)
             .noKeys()
             .writesOnEngine((session, words) ->
                 onHold(TransactionOperation.release(CounterCommands.id(words, 1)))),
@@ -146,7 +146,7 @@ final class HoldCommands {
         throw new Rejected(Arguments.SYNTAX + "; use QUIPU.TX " + TX_WORDS);
       }
       String key = words.sharedKey(at);
-      Decimal delta = Amounts.amount(words, at + 1);
+      Decimal delta = Amounts.amount(words, at + 1, "delta");
       Decimal floor = null;
       Decimal ceiling = null;
       at += 2;
@@ -169,7 +169,7 @@ final class HoldCommands {
     if (before != null) {
       throw new Rejected("%s: %s occurs twice".formatted(Arguments.SYNTAX, words.word(at)));
     }
-    return Amounts.amount(words, at + 1);
+    return Amounts.amount(words, at + 1, words.word(at));
   }
 
   private static boolean isBound(String word) {
@@ -237,7 +237,7 @@ final class HoldCommands {
       }
     }
     RequestId id = CounterCommands.id(words, 4);
-    Add add = Add.of(words.sharedKey(1), Amounts.amount(words, 2), floor, ceiling, null);
+    Add add = Add.of(words.sharedKey(1), Amounts.amount(words, 2, "delta"), floor, ceiling, null);
     HoldRequest request = new HoldRequest(id, List.of(add), ttl(words, 6), late, excess);
     return new Adding(onHold(TransactionOperation.place(request)), id, request.adds());
   }
@@ -252,7 +252,12 @@ final class HoldCommands {
   }
 
   private static Duration ttl(Arguments words, int index) {
-    return HoldRequest.checkTtl(Duration.ofMillis(words.number(index)));
+    return HoldRequest.checkTtl(
+        Duration.ofMillis(
+            words.number(
+                index,
+                "ERR milliseconds is not an integer; it must be from %d to %d"
+                    .formatted(HoldRequest.TTL_MIN.toMillis(), HoldRequest.TTL_MAX.toMillis()))));
   }
 
   private static DeferredCommand onHold(TransactionOperation<HoldResult> operation) {
@@ -270,12 +275,21 @@ final class HoldCommands {
                   Reply.of(done.isReplayed())));
       case HoldResult.Rejected rejected ->
           rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown(), rejected.scale());
-      case HoldResult.Exceeded exceeded -> new Reply.Failure("EXCEEDED " + result.explanation());
+      case HoldResult.Exceeded exceeded ->
+          new Reply.Failure(
+              "EXCEEDED %s; EXCESS ALLOW permits that".formatted(result.explanation()));
       case HoldResult.Closed closed ->
-          new Reply.Failure("CLOSED hold is already " + word(closed.hold().state()));
+          new Reply.Failure(
+              "CLOSED hold " + closed.hold().explanation() + remedy(closed.hold().state()));
       case HoldResult.NotFound notFound -> new Reply.Failure("NOHOLD " + result.explanation());
       case HoldResult.Conflict conflict -> CONFLICT;
     };
+  }
+
+  private static String remedy(HoldReading.State state) {
+    return state == HoldReading.State.EXPIRED
+        ? "; LATE APPLY permits a settlement after the expiry"
+        : "";
   }
 
   private static String word(HoldReading.State state) {

@@ -31,14 +31,14 @@ public final class Amounts {
     return units(words, index, scale, Arguments.NOT_AN_INTEGER);
   }
 
-  /** Parses an amount of a counter whose scale is not known yet. */
-  public static Decimal amount(Arguments words, int index) {
-    String text = words.text(index);
-    if (text.indexOf('.') < 0 && text.indexOf('e') < 0 && text.indexOf('E') < 0) {
-      return new Decimal(words.number(index), 0);
-    }
+  /**
+   * Parses an amount of a counter whose scale is not known yet.
+   *
+   * @param field its name, for messages
+   */
+  public static Decimal amount(Arguments words, int index, String field) {
     try {
-      return Decimal.parse("value", text);
+      return Decimal.parse(field, words.text(index));
     } catch (IllegalArgumentException e) {
       throw new Rejected("ERR " + e.getMessage());
     }

@@ -96,7 +96,8 @@ final class HoldCommandsTest {
           shell.check("set bob 0 --scale 3", 0, "0.000\n");
           shell.check("transfer ann bob 1.5 --id t", 0, "6.50\tann\n1.500\tbob\n");
           shell.check("outcome t", 0, "applied ann=-1.50 bob=1.500\n");
-          shell.check("transfer ann bob 7", 3, "rejected (floor): ann is 6.50\n");
+          shell.check(
+              "transfer ann bob 7", 3, "rejected (floor): ann is 6.50; the floor is 0.00\n");
           assertEquals(2, shell.run("transfer ann bob 0.001").code);
           assertEquals(
               "ann=-2.50", shell.hold("hold ann -2.5 --floor 0 --ttl 1m --id h").getLast());
@@ -120,10 +121,13 @@ final class HoldCommandsTest {
           shell.check(
               "transfer ann bob 6 --id t-é",
               3,
-              "rejected (conflict): the request id was used for a different request\n");
-          shell.check("transfer ann bob 5", 3, "rejected (floor): ann is 3\n");
+              "rejected (conflict): the request id t-é was used for a different request\n");
+          shell.check("transfer ann bob 5", 3, "rejected (floor): ann is 3; the floor is 0\n");
           shell.check("transfer ann bob 5 --floor -2", 0, "-2\tann\n10\tbob\n");
-          shell.check("transfer bob ann 1 --ceiling -2", 3, "rejected (ceiling): ann is -2\n");
+          shell.check(
+              "transfer bob ann 1 --ceiling -2",
+              3,
+              "rejected (ceiling): ann is -2; the ceiling is -2\n");
           shell.check(
               "transfer bob ann 6 --add bob=-1 --add fees/a=b=1",
               0,
@@ -131,14 +135,15 @@ final class HoldCommandsTest {
           shell.check("outcome t-é", 0, "applied ann=-5 bob=5\n");
           shell.check("outcome t-2", 0, "not-seen\n");
           shell.check("outcome t-2 --cancel", 0, "canceled\n");
-          shell.check("transfer bob ann 1 --id t-2", 3, "rejected (canceled)\n");
+          shell.check(
+              "transfer bob ann 1 --id t-2", 3, "rejected (canceled): request t-2 was canceled\n");
           shell.check("outcome bob t-2", 0, "not-seen\n");
           assertEquals(
               "{\"adds\":[{\"counter\":\"bob\",\"value\":\"2\",\"added\":\"-1\"},"
                   + "{\"counter\":\"ann\",\"value\":\"5\",\"added\":\"1\"}],\"replayed\":false}",
               shell.json("transfer bob ann 1").toString());
           assertEquals(
-              "{\"rejected\":\"floor\",\"counter\":\"bob\",\"value\":\"2\"}",
+              "{\"rejected\":\"floor\",\"counter\":\"bob\",\"value\":\"2\",\"limit\":\"0\"}",
               shell.json("transfer bob ann 3").toString());
         });
   }
@@ -157,21 +162,25 @@ final class HoldCommandsTest {
               "(replayed)", shell.hold("hold stock -3 --floor 0 --ttl 10m --id cart-17").getLast());
           assertEquals(3, shell.run("hold stock -4 --floor 0 --ttl 10m --id cart-17").code);
           shell.check("get stock", 0, "7\n");
-          shell.check("outcome cart-17", 0, "held, open\n");
+          shell.check("outcome cart-17", 0, "hold, open\n");
           List<String> extended = shell.hold("extend cart-17 1d");
           assertTrue(extended.get(2).compareTo(placed.get(2)) > 0, extended::toString);
           shell.check(
               "settle cart-17 -4",
               3,
               "rejected (exceeded): the settlement of stock exceeds the -3 that the hold"
-                  + " reserved\n");
+                  + " reserved; place it with --excess to allow that\n");
           assertEquals("stock=-1", shell.hold("settle cart-17 -1").getLast());
           assertEquals("(replayed)", shell.hold("settle cart-17 -1").getLast());
           Result closed = shell.run("release cart-17");
           assertEquals(3, closed.code);
-          assertTrue(closed.out.startsWith("rejected (closed): hold "), closed::toString);
+          assertEquals(
+              "rejected (closed): hold cart-17 was settled and kept stock=-1\n", closed.out);
           shell.check("get stock", 0, "9\n");
-          shell.check("hold stock -10 --floor 0 --ttl 1m", 3, "rejected (floor): stock is 9\n");
+          shell.check(
+              "hold stock -10 --floor 0 --ttl 1m",
+              3,
+              "rejected (floor): stock is 9; the floor is 0\n");
           Result none = shell.run("release none");
           assertEquals(new Result(1, "", "no such hold: none\n"), none);
 
@@ -179,7 +188,8 @@ final class HoldCommandsTest {
           assertEquals(0, shell.run("hold stock -2 --ttl 1m --id b").code);
           assertEquals(2, shell.run("holds stock").out.lines().count());
           assertEquals(1, shell.run("holds stock --limit 1").out.lines().count());
-          assertEquals("released", shell.hold("release " + bits("a")).get(1));
+          List<String> released = shell.hold("release " + bits("a"));
+          assertEquals(List.of("released", "stock=0"), List.of(released.get(1), released.get(3)));
           assertEquals(bits("b"), shell.hold("holds stock").getFirst());
           assertEquals("released", shell.hold("holds --id a").get(1));
           assertEquals(1, shell.run("holds --id none").code);
@@ -204,7 +214,10 @@ final class HoldCommandsTest {
           List<String> placed =
               shell.hold("hold day 5 --add month=5 --ceiling 9 --ttl 1m --id call --excess");
           assertEquals(List.of("day=5", "month=5"), placed.subList(3, 5));
-          shell.check("hold month 5 --ceiling 9 --ttl 1m", 3, "rejected (ceiling): month is 5\n");
+          shell.check(
+              "hold month 5 --ceiling 9 --ttl 1m",
+              3,
+              "rejected (ceiling): month is 5; the ceiling is 9\n");
           shell.check("settle call 10", 3, "rejected (ceiling): day is 5\n");
           JsonNode settled = shell.json("settle call --add month=6 --add day=0");
           assertEquals(
@@ -226,7 +239,10 @@ final class HoldCommandsTest {
           Progress.await("the expiry", () -> shell.run("get a").out.equals("0\n"));
           assertEquals("expired", shell.hold("holds --id strict").get(1));
           Result closed = shell.run("settle strict 5");
-          assertTrue(closed.out.endsWith("is already expired\n"), closed::toString);
+          assertEquals(
+              "rejected (closed): hold strict has expired; place it with --late to settle it after"
+                  + " its expiry\n",
+              closed.out);
           assertEquals("(late)", shell.hold("settle late 4").getLast());
           shell.check("get a", 0, "4\n");
         });
@@ -249,13 +265,17 @@ final class HoldCommandsTest {
         "hold a 0 --ttl 1m|delta must not be 0",
         "hold a 1 --ttl 1m --add a=1|two adds are to the counter a",
         "hold a 1 --ttl 1m --floor 2 --ceiling 1|floor 2 is above ceiling 1",
+        "hold a -1,50 --ttl 1m|(DELTA): '-1,50' is not an integer or a decimal",
+        "hold a -$1.00 --ttl 1m|(DELTA): '-$1.00' is not an integer or a decimal",
+        "settle h -€2|(DELTA): '-€2' is not",
+        "hold a -2 -x --ttl 1m|Unknown option: '-x'",
         "settle h|use either DELTA, for all counters of the hold, or --add",
         "settle h 1 --add a=1|use either DELTA",
         "settle h --add a=1 --add a=2|duplicate --add for a",
         "extend h 0s|ttl is 0s; it must be from 1s to 366d",
         "holds|use either NAME or --id ID",
         "holds a --id b|use either NAME or --id ID",
-        "holds a --limit -1|--limit is -1; the minimum is 0",
+        "holds a --limit 0|--limit is 0; the minimum is 1",
         "hold a 1 --ttl 1m --store engine:x|--store excludes --data and --server",
         "outcome|Missing required parameter",
       })
