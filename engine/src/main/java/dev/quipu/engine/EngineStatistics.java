@@ -19,6 +19,9 @@ import dev.quipu.engine.state.StateSizes;
  * @param requestIdsInMemory of these, in memory
  * @param requestIdsInMemoryMax above it, they are sealed to disk
  * @param idFiles files that hold the older request ids
+ * @param openHolds holds that have not ended
+ * @param expiredHolds holds that expired since the engine was opened
+ * @param transactions transactions that were applied since the engine was opened
  * @param frames groups written since the engine was opened
  * @param logBytes log bytes written since the engine was opened
  * @param replayBytes log bytes that the next start would read
@@ -36,6 +39,9 @@ public record EngineStatistics(
     long requestIdsInMemory,
     long requestIdsInMemoryMax,
     int idFiles,
+    int openHolds,
+    long expiredHolds,
+    long transactions,
     long frames,
     long logBytes,
     long replayBytes,
@@ -80,6 +86,9 @@ public record EngineStatistics(
         sizes.idsInMemory(),
         settings.idsInMemoryMax(),
         sizes.idFiles(),
+        sizes.openHolds(),
+        sizes.expiredHolds(),
+        sizes.transactions(),
         committer.frames(),
         committer.bytes(),
         checkpointer.logBytes(),

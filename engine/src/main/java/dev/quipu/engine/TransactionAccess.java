@@ -155,6 +155,8 @@ public final class TransactionAccess {
   void remember(TransactionRecord transaction) {
     state.addTransaction(transaction);
     group.transaction(transaction);
+    state.transactions += transaction.kind() == Kind.TRANSACTION ? 1 : 0;
+    state.expiredHolds += transaction.kind() == Kind.EXPIRED ? 1 : 0;
   }
 
   /** Returns the entry of an id; null if neither a transaction nor an ended hold has it. */

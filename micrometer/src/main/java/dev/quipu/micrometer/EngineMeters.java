@@ -74,6 +74,20 @@ final class EngineMeters implements EngineObserver {
         .baseUnit(BaseUnits.BYTES)
         .tags(tags)
         .register(registry);
+    counter(
+        "quipu.engine.transactions",
+        "Transactions that were applied",
+        engine,
+        EngineStatistics::transactions,
+        registry,
+        tags);
+    counter(
+        "quipu.engine.holds.expired",
+        "Holds that expired",
+        engine,
+        EngineStatistics::expiredHolds,
+        registry,
+        tags);
     Gauges gauges = new Gauges(engine, registry, tags);
     gauges.bytes("log.size", "Log segments on the disk", EngineMeters::segmentBytes);
     gauges.bytes("log.replay", "Log that the next start reads", EngineStatistics::replayBytes);
@@ -83,6 +97,7 @@ final class EngineMeters implements EngineObserver {
         "Removed counters whose request ids are remembered",
         EngineStatistics::tombstones);
     gauges.numbers("items", "Items of the engine as a store", EngineStatistics::items);
+    gauges.numbers("holds", "Open holds", EngineStatistics::openHolds);
     gauges.numbers("ids", "Remembered request ids", EngineStatistics::requestIds);
     gauges.numbers("memory.ids", "Request ids in memory", EngineStatistics::requestIdsInMemory);
     gauges.numbers(
@@ -108,6 +123,19 @@ final class EngineMeters implements EngineObserver {
         engine,
         each -> each.latestStatistics().memoryBytes(),
         each -> each.latestStatistics().memoryBytesMax());
+  }
+
+  private static void counter(
+      String name,
+      String description,
+      Engine engine,
+      ToDoubleFunction<EngineStatistics> value,
+      MeterRegistry registry,
+      Tags tags) {
+    FunctionCounter.builder(name, engine, each -> value.applyAsDouble(each.latestStatistics()))
+        .description(description)
+        .tags(tags)
+        .register(registry);
   }
 
   private static double segmentBytes(EngineStatistics statistics) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Bounds;
+import dev.quipu.HoldRequest;
 import dev.quipu.Quipu;
 import dev.quipu.RequestId;
 import dev.quipu.backend.Backends;
@@ -126,6 +127,20 @@ final class EngineMetersTest {
     assertEquals(1, meters.gauge("quipu.engine.running"));
     engine.stop(new IllegalStateException("stopped by the test"));
     assertEquals(0, meters.gauge("quipu.engine.running"));
+  }
+
+  @Test
+  void transactionsAndHoldsAreMeasured() throws Exception {
+    assertTrue(quipu.transaction(RequestId.of("t")).add("a", -1).add("b", 1).commit() != null);
+    assertEquals(1, meters.count("quipu.engine.transactions"));
+    var unused =
+        quipu.hold(RequestId.of("h")).add("a", -1, Bounds.none()).place(HoldRequest.TTL_MIN);
+    assertEquals(1, meters.gauge("quipu.engine.holds"));
+    assertEquals(0, meters.count("quipu.engine.holds.expired"));
+    while (meters.gauge("quipu.engine.holds") > 0) {
+      Thread.sleep(10);
+    }
+    assertEquals(1, meters.count("quipu.engine.holds.expired"));
   }
 
   @Test

@@ -66,6 +66,12 @@ public final class State implements Records.Reader {
   /** The scales of new counters. */
   public ScaleRules scaleRules = ScaleRules.none();
 
+  /** Transactions that were applied since the engine was opened. */
+  public long transactions;
+
+  /** Holds that expired since the engine was opened. */
+  public long expiredHolds;
+
   /** Results of adds since the engine was opened. */
   public final AddCounts adds = new AddCounts();
 
@@ -125,6 +131,9 @@ public final class State implements Records.Reader {
         ids.size(),
         ids.sizeInMemory(),
         ids.files().size(),
+        holds.size(),
+        expiredHolds,
+        transactions,
         adds.sums());
   }
 

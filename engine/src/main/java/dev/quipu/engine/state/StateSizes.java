@@ -14,4 +14,7 @@ public record StateSizes(
     long ids,
     long idsInMemory,
     int idFiles,
+    int openHolds,
+    long expiredHolds,
+    long transactions,
     AddCounts.Sums adds) {}

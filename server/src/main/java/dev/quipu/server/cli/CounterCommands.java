@@ -5,6 +5,7 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
 import dev.quipu.Decimal;
+import dev.quipu.Holds;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
@@ -147,7 +148,8 @@ final class CounterCommands {
       description = {
         "Print the values of counters.",
         "",
-        "For several counters, prints value and name, one per line."
+        "For several counters, prints value and name, one per line. With --json, one",
+        "counter has what open holds reserve, and what their bounds still allow."
       },
       footer = {
         "",
@@ -173,14 +175,14 @@ final class CounterCommands {
                   ? List.of(access.counters().read(names.getFirst()))
                   : access.counters().readAll(page);
           for (int i = 0; i < page.size(); i++) {
-            areAllFound &= print(page.get(i), readings.get(i));
+            areAllFound &= print(access, page.get(i), readings.get(i));
           }
         }
       }
       return areAllFound ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    private boolean print(String name, Optional<Reading> reading) {
+    private boolean print(Access access, String name, Optional<Reading> reading) {
       if (reading.isEmpty()) {
         output.failed("no such counter: " + name);
         return false;
@@ -190,8 +192,33 @@ final class CounterCommands {
         output.note(uncertain(name, found));
       }
       String value = found.text(found.value());
-      output.print(names.size() == 1 ? value : value + "\t" + name, members(name, found));
+      Map<String, Object> members = members(name, found);
+      if (names.size() == 1 && output.isJson()) {
+        addHeld(access, name, members);
+      }
+      output.print(names.size() == 1 ? value : value + "\t" + name, members);
       return true;
+    }
+
+    /** Adds what open holds reserve, and what their bounds still allow, if there are any. */
+    private static void addHeld(Access access, String name, Map<String, Object> members) {
+      try {
+        Holds.Balance balance = access.holds().balance(name).orElse(null);
+        if (balance == null || balance.held() == 0) {
+          return;
+        }
+        members.put("held", Decimal.text(balance.held(), balance.scale()));
+        Map<String, Object> available = new LinkedHashMap<>();
+        balance
+            .aboveFloor()
+            .ifPresent(left -> available.put("floor", Decimal.text(left, balance.scale())));
+        balance
+            .belowCeiling()
+            .ifPresent(left -> available.put("ceiling", Decimal.text(left, balance.scale())));
+        members.put("available", available);
+      } catch (UnsupportedOperationException e) {
+        // This store has no holds.
+      }
     }
   }
 

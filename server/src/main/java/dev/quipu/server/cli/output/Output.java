@@ -62,6 +62,11 @@ public final class Output {
     printLine(text);
   }
 
+  /** Returns whether results are printed as JSON. */
+  public boolean isJson() {
+    return json;
+  }
+
   /** Prints JSON, even without --json. */
   public void printJson(Map<String, ?> members) {
     printLine(json(members));

@@ -101,6 +101,8 @@ final class HoldCommandsTest {
           assertEquals(2, shell.run("transfer ann bob 0.001").code);
           assertEquals(
               "ann=-2.50", shell.hold("hold ann -2.5 --floor 0 --ttl 1m --id h").getLast());
+          assertEquals("-2.50", shell.json("get ann").path("held").asString());
+          assertEquals("4.00", shell.json("get ann").at("/available/floor").asString());
           assertEquals("-2.50", shell.json("holds ann").at("/counters/0/delta").asString());
           Result exceeded = shell.run("settle h -2.51");
           assertTrue(exceeded.out.contains("exceeds the -2.50"), exceeded::toString);
