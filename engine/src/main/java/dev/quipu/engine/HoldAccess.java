@@ -296,7 +296,8 @@ public final class HoldAccess {
     state.beginChange();
     List<TransactionRecord.Part> ended = new ArrayList<>(parts.size());
     // After a counter was removed, a late settlement must not change a later one of its name.
-    boolean hasBounds = others.isEmpty() && open.placed().has(HoldRecord.LATE_APPLY);
+    HoldRecord hold = others.isEmpty() ? open.placed() : open.placed().withoutLateSettlement();
+    boolean hasBounds = hold.has(HoldRecord.LATE_APPLY);
     for (int i = 0; i < parts.size(); i++) {
       HoldRecord.Part part = parts.get(i);
       int ordinal = ordinals[i] >= 0 ? ordinals[i] : rememberedOrdinal(part.counter());
@@ -312,7 +313,6 @@ public final class HoldAccess {
               hasBounds ? part.ceiling() : 0,
               part.scale()));
     }
-    HoldRecord hold = others.isEmpty() ? open.placed() : open.placed().withoutLateSettlement();
     TransactionRecord record = hold.ended(kind, List.copyOf(ended));
     transactions.remember(record);
     state.endChange();

@@ -68,50 +68,34 @@ final class EngineMeters implements EngineObserver {
   /** Registers the meters, and measures the engine from now on. */
   static void bind(Engine engine, MeterRegistry registry, Tags tags) {
     engine.observe(new EngineMeters(registry, tags));
-    ToDoubleFunction<Engine> written = each -> each.latestStatistics().logBytes();
-    FunctionCounter.builder("quipu.engine.log.written", engine, written)
-        .description("Log written")
-        .baseUnit(BaseUnits.BYTES)
-        .tags(tags)
-        .register(registry);
-    counter(
-        "quipu.engine.transactions",
-        "Transactions that were applied",
-        engine,
-        EngineStatistics::transactions,
-        registry,
-        tags);
-    counter(
-        "quipu.engine.holds.expired",
-        "Holds that expired",
-        engine,
-        EngineStatistics::expiredHolds,
-        registry,
-        tags);
-    Gauges gauges = new Gauges(engine, registry, tags);
-    gauges.bytes("log.size", "Log segments on the disk", EngineMeters::segmentBytes);
-    gauges.bytes("log.replay", "Log that the next start reads", EngineStatistics::replayBytes);
-    gauges.numbers("counters", "Counters", EngineStatistics::counters);
-    gauges.numbers(
+    Meters meters = new Meters(engine, registry, tags);
+    meters.counter("log.written", "Log written", BaseUnits.BYTES, EngineStatistics::logBytes);
+    meters.counter(
+        "transactions", "Transactions that were applied", "", EngineStatistics::transactions);
+    meters.counter("holds.expired", "Holds that expired", "", EngineStatistics::expiredHolds);
+    meters.bytes("log.size", "Log segments on the disk", EngineMeters::segmentBytes);
+    meters.bytes("log.replay", "Log that the next start reads", EngineStatistics::replayBytes);
+    meters.numbers("counters", "Counters", EngineStatistics::counters);
+    meters.numbers(
         "tombstones",
         "Removed counters whose request ids are remembered",
         EngineStatistics::tombstones);
-    gauges.numbers("items", "Items of the engine as a store", EngineStatistics::items);
-    gauges.numbers("holds", "Open holds", EngineStatistics::openHolds);
-    gauges.numbers("ids", "Remembered request ids", EngineStatistics::requestIds);
-    gauges.numbers("memory.ids", "Request ids in memory", EngineStatistics::requestIdsInMemory);
-    gauges.numbers(
+    meters.numbers("items", "Items of the engine as a store", EngineStatistics::items);
+    meters.numbers("holds", "Open holds", EngineStatistics::openHolds);
+    meters.numbers("ids", "Remembered request ids", EngineStatistics::requestIds);
+    meters.numbers("memory.ids", "Request ids in memory", EngineStatistics::requestIdsInMemory);
+    meters.numbers(
         "memory.ids.max",
         "Request ids in memory above which they are sealed to files",
         EngineStatistics::requestIdsInMemoryMax);
-    gauges.numbers("id.files", "Files of request ids", EngineStatistics::idFiles);
-    gauges.register(
+    meters.numbers("id.files", "Files of request ids", EngineStatistics::idFiles);
+    meters.register(
         "running",
         "Whether the engine runs (1), or has stopped on a failure (0)",
         "",
         each -> each.failure().isEmpty() ? 1 : 0);
-    gauges.register("snapshot.size", "Newest snapshot", BaseUnits.BYTES, EngineMeters::snapshot);
-    gauges.register(
+    meters.register("snapshot.size", "Newest snapshot", BaseUnits.BYTES, EngineMeters::snapshot);
+    meters.register(
         "disk.free",
         "Free space of the disk of the directory",
         BaseUnits.BYTES,
@@ -123,19 +107,6 @@ final class EngineMeters implements EngineObserver {
         engine,
         each -> each.latestStatistics().memoryBytes(),
         each -> each.latestStatistics().memoryBytesMax());
-  }
-
-  private static void counter(
-      String name,
-      String description,
-      Engine engine,
-      ToDoubleFunction<EngineStatistics> value,
-      MeterRegistry registry,
-      Tags tags) {
-    FunctionCounter.builder(name, engine, each -> value.applyAsDouble(each.latestStatistics()))
-        .description(description)
-        .tags(tags)
-        .register(registry);
   }
 
   private static double segmentBytes(EngineStatistics statistics) {
@@ -158,8 +129,8 @@ final class EngineMeters implements EngineObserver {
     }
   }
 
-  /** Registers gauges of an engine. */
-  private record Gauges(Engine engine, MeterRegistry registry, Tags tags) {
+  /** Registers gauges and counters of an engine. */
+  private record Meters(Engine engine, MeterRegistry registry, Tags tags) {
     void bytes(String name, String description, ToDoubleFunction<EngineStatistics> value) {
       register(
           name, description, BaseUnits.BYTES, each -> value.applyAsDouble(each.latestStatistics()));
@@ -167,6 +138,16 @@ final class EngineMeters implements EngineObserver {
 
     void numbers(String name, String description, ToDoubleFunction<EngineStatistics> value) {
       register(name, description, "", each -> value.applyAsDouble(each.latestStatistics()));
+    }
+
+    void counter(
+        String name, String description, String unit, ToDoubleFunction<EngineStatistics> value) {
+      FunctionCounter.builder(
+              "quipu.engine." + name, engine, each -> value.applyAsDouble(each.latestStatistics()))
+          .description(description)
+          .baseUnit(unit.isEmpty() ? null : unit)
+          .tags(tags)
+          .register(registry);
     }
 
     void register(String name, String description, String unit, ToDoubleFunction<Engine> value) {

@@ -2,7 +2,6 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.Decimal;
 import dev.quipu.ItemResult;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
@@ -232,15 +231,15 @@ final class ImportCommand extends AccessCommand {
           view.ifPresentOrElse(events::add, () -> filtered++);
         }
         case NDJSON -> {
-          Optional<Add> add = CounterLine.parse(line, ids::next);
-          if (add.isEmpty()) {
+          Optional<CounterLine.Line> parsed = CounterLine.parse(line, ids::next);
+          if (parsed.isEmpty()) {
             ignored++;
           } else {
-            adds.add(add.get());
+            adds.add(parsed.get().add());
             addLines.add(read);
-            int scale = CounterLine.scale(line);
+            int scale = parsed.get().scale();
             if (scale != 0) {
-              scales.put(add.get().counter(), Decimal.checkScale(scale));
+              scales.put(parsed.get().add().counter(), scale);
             }
           }
         }

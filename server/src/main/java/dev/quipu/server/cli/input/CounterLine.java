@@ -32,13 +32,20 @@ public final class CounterLine {
   private CounterLine() {}
 
   /**
+   * What a line adds.
+   *
+   * @param scale of an exported counter, 0 if it has none
+   */
+  public record Line(Add add, int scale) {}
+
+  /**
    * Parses a line.
    *
    * @param id returns the request id of a line that has none
    * @return empty if there is nothing to add: a blank line, or an exported counter with value 0
    * @throws IllegalArgumentException naming the invalid field
    */
-  public static Optional<Add> parse(String line, UnaryOperator<String> id) {
+  public static Optional<Line> parse(String line, UnaryOperator<String> id) {
     if (line.isBlank()) {
       return Optional.empty();
     }
@@ -57,17 +64,10 @@ public final class CounterLine {
       return Optional.empty();
     }
     String own = node.has("id") ? text(node, "id") : id.apply(line);
-    return Optional.of(Add.of(name, delta, null, null, RequestId.of(own)));
-  }
-
-  /**
-   * Returns the scale of an exported counter, which the line of an add has not; 0 if it has none.
-   *
-   * @param line for which {@link #parse} has returned an add
-   */
-  public static int scale(String line) {
-    JsonNode node = object(line);
-    return node.has("scale") ? (int) number(node, "scale").unitsAt("scale:", 0) : 0;
+    Add add = Add.of(name, delta, null, null, RequestId.of(own));
+    int scale =
+        node.has("scale") ? Decimal.checkScale(number(node, "scale").unitsAt("scale:", 0)) : 0;
+    return Optional.of(new Line(add, scale));
   }
 
   /** Parses an object; a member that occurs twice, or text after the object, is an error. */
