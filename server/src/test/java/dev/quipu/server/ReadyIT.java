@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assumptions;
@@ -192,29 +193,47 @@ final class ReadyIT {
       addOne(server);
       awaitReady(server);
       assumeTrue(disk.throttle(SLOW_BYTES_PER_SECOND), "needs a control group of block devices");
-      CompletableFuture<QuipuProcess.Answer> waiting =
-          CompletableFuture.supplyAsync(() -> sendUnderId(server));
+      AtomicBoolean isReady = new AtomicBoolean(true);
+      CompletableFuture<List<QuipuProcess.Answer>> waiting =
+          CompletableFuture.supplyAsync(() -> addWhile(isReady, server));
       Progress.await(
           "not ready", () -> send(server, "/readyz").contains("the disk has not answered for"));
+      isReady.set(false);
       assertEquals(503, server.send("/readyz", "").status());
       assertEquals(200, server.send("/livez", "").status());
       assertTrue(metrics(server).contains("quipu_ready 0.0"));
       Progress.await("log", () -> server.said().toString().contains("Not ready"));
       disk.throttle(0);
       awaitReady(server);
-      QuipuProcess.Answer add = waiting.join();
-      boolean isUnknown = add.body().contains("\"outcome\":\"unknown\"");
-      assertTrue(add.status() == 200 || isUnknown, add.body());
+      List<QuipuProcess.Answer> adds = waiting.join();
+      for (QuipuProcess.Answer add : adds) {
+        boolean isUnknown = add.body().contains("\"outcome\":\"unknown\"");
+        assertTrue(add.status() == 200 || isUnknown, add.body());
+      }
       Progress.await("log", () -> server.said().toString().contains("Ready again"));
-      assertTrue(sendUnderId(server).body().contains("\"replayed\":true"));
-      assertTrue(send(server, "/v1/counters/likes").contains("\"value\":\"2\""));
+      for (int i = 0; i < adds.size(); i++) {
+        String again = addUnderId(server, i).body();
+        assertTrue(again.contains("\"replayed\":true"), again);
+      }
+      String value = "\"value\":\"%d\"".formatted(adds.size() + 1);
+      assertTrue(send(server, "/v1/counters/likes").contains(value), value);
     }
   }
 
-  private static QuipuProcess.Answer sendUnderId(QuipuProcess server) {
+  /** Adds one after the other: the kernel lets the first writes of a throttled device through. */
+  private static List<QuipuProcess.Answer> addWhile(AtomicBoolean isReady, QuipuProcess server) {
+    List<QuipuProcess.Answer> adds = new ArrayList<>();
+    while (isReady.get()) {
+      adds.add(addUnderId(server, adds.size()));
+    }
+    return adds;
+  }
+
+  private static QuipuProcess.Answer addUnderId(QuipuProcess server, int id) {
     try {
       return server.sendLines(
-          "/v1/counters/bulk", "{\"name\":\"likes\",\"delta\":1,\"id\":\"slow\"}\n");
+          "/v1/counters/bulk",
+          "{\"name\":\"likes\",\"delta\":1,\"id\":\"slow-%d\"}\n".formatted(id));
     } catch (IOException | InterruptedException e) {
       throw new IllegalStateException(e);
     }
