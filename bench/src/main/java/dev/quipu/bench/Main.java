@@ -208,9 +208,12 @@ public final class Main {
     Holds per second that were placed and settled, durable before each reply, of Quipu's server by
     `QUIPU.HOLD` and `QUIPU.SETTLE`, and of Redis with `appendfsync always` by scripts that store a
     hold, reserve within a ceiling and settle once. Redis releases no expired holds: that takes
-    another process. One generator with %d connections; each places a pipeline of holds, waits for
-    all replies, and settles them. Turns of 3 s, the median of 7 rounds, and the range of the ratios
-    of rounds. After each turn the sum of the counters must equal what was settled.
+    another process. Its file is not rewritten in the background, which would slow down both.
+
+    One generator with %d connections; each places a pipeline of holds, waits for all replies, and
+    settles them. The servers share a core, the generator has the other. Quipu's server, which has a
+    JIT compiler, is warmed up by 14 turns. Turns of 3 s, the median of 7 rounds, and the range of
+    the ratios of rounds. After each turn the sum of the counters must equal what was settled.
 
     | pipeline | Quipu | Redis | ratio | of rounds |
     |---|---|---|---|---|

@@ -10,6 +10,7 @@ import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
+import dev.quipu.engine.state.TransactionIds;
 import dev.quipu.engine.state.Watches;
 import java.util.List;
 import java.util.Objects;
@@ -115,6 +116,12 @@ public final class CounterAccess extends CounterReads {
   /** Returns the value of the counter at a place returned by {@link #placeOf}. */
   public long valueAt(int place) {
     return state.counters.value(place);
+  }
+
+  /** Prefetches the memory of the id of a transaction or a hold. */
+  void touch(RequestId id) {
+    touch(TransactionIds.MARKER, id.high(), id.low());
+    state.touched += state.holds.find(id.high(), id.low()) == null ? 0 : 1;
   }
 
   /** Prefetches the memory of a request id, so that the cache misses of several lookups overlap. */

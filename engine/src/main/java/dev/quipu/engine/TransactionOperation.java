@@ -25,13 +25,17 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the result
  */
 public final class TransactionOperation<T> implements Operation {
+  private final @Nullable RequestId id;
   private final ToIntFunction<CounterAccess> bytesMax;
   private final Function<CounterAccess, T> work;
   private @Nullable T result;
   private @Nullable RuntimeException failure;
 
   private TransactionOperation(
-      ToIntFunction<CounterAccess> bytesMax, Function<CounterAccess, T> work) {
+      @Nullable RequestId id,
+      ToIntFunction<CounterAccess> bytesMax,
+      Function<CounterAccess, T> work) {
+    this.id = id;
     this.bytesMax = bytesMax;
     this.work = work;
   }
@@ -44,6 +48,7 @@ public final class TransactionOperation<T> implements Operation {
   public static TransactionOperation<TransactionResult> commit(RequestId id, List<Add> adds) {
     List<Add> checked = Transactions.check(List.copyOf(adds));
     return new TransactionOperation<>(
+        id,
         access -> TransactionAccess.bytesMax(checked),
         access -> new TransactionAccess(access).commit(id, checked));
   }
@@ -51,19 +56,23 @@ public final class TransactionOperation<T> implements Operation {
   /** Returns {@link Transactions#outcome}. */
   public static TransactionOperation<TransactionOutcome> outcome(RequestId id) {
     return new TransactionOperation<>(
-        access -> 0, access -> new TransactionAccess(access).outcome(id));
+        id, access -> 0, access -> new TransactionAccess(access).outcome(id));
   }
 
   /** Returns {@link Transactions#cancel}. */
   public static TransactionOperation<TransactionOutcome> cancel(RequestId id) {
     return new TransactionOperation<>(
-        access -> CounterAccess.bytesMax(1, 0), access -> new TransactionAccess(access).cancel(id));
+        id,
+        access -> CounterAccess.bytesMax(1, 0),
+        access -> new TransactionAccess(access).cancel(id));
   }
 
   /** Returns {@link Holds#place}. */
   public static TransactionOperation<HoldResult> place(HoldRequest request) {
     return new TransactionOperation<>(
-        access -> HoldAccess.bytesMax(request), access -> new HoldAccess(access).place(request));
+        request.id(),
+        access -> HoldAccess.bytesMax(request),
+        access -> new HoldAccess(access).place(request));
   }
 
   /** Returns {@link Holds#settle}. */
@@ -83,12 +92,12 @@ public final class TransactionOperation<T> implements Operation {
 
   private static TransactionOperation<HoldResult> onHold(
       RequestId id, Function<CounterAccess, HoldResult> work) {
-    return new TransactionOperation<>(access -> new HoldAccess(access).bytesMax(id), work);
+    return new TransactionOperation<>(id, access -> new HoldAccess(access).bytesMax(id), work);
   }
 
   /** Returns {@link Holds#find}. */
   public static TransactionOperation<Optional<HoldReading>> find(RequestId id) {
-    return new TransactionOperation<>(access -> 0, access -> new HoldAccess(access).find(id));
+    return new TransactionOperation<>(id, access -> 0, access -> new HoldAccess(access).find(id));
   }
 
   /** Returns {@link Holds#list}. */
@@ -96,14 +105,14 @@ public final class TransactionOperation<T> implements Operation {
       String counter, @Nullable RequestId after, int limit) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return new TransactionOperation<>(
-        access -> 0, access -> new HoldAccess(access).list(counter, after, limit));
+        null, access -> 0, access -> new HoldAccess(access).list(counter, after, limit));
   }
 
   /** Returns {@link Holds#balance}. */
   public static TransactionOperation<Optional<Holds.Balance>> balance(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return new TransactionOperation<>(
-        access -> 0, access -> new HoldAccess(access).balance(counter));
+        null, access -> 0, access -> new HoldAccess(access).balance(counter));
   }
 
   /**
@@ -116,6 +125,13 @@ public final class TransactionOperation<T> implements Operation {
       throw failure;
     }
     return Objects.requireNonNull(result);
+  }
+
+  /** Prefetches what the call looks up, so that the cache misses of several calls overlap. */
+  public void touch(CounterAccess access) {
+    if (id != null) {
+      access.touch(id);
+    }
   }
 
   @Override

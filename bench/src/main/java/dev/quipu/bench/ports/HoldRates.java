@@ -18,9 +18,14 @@ import java.util.Locale;
 /** Holds over the Redis protocol, compared with scripts on Redis, in alternating turns. */
 public final class HoldRates {
   private static final List<Integer> PIPELINES = List.of(1, 16, 128);
-  private static final int WARM_UP_TURNS = 4;
+  private static final int WARM_UP_TURNS = 14;
   private static final int ROUNDS = 7;
   private static final Duration TURN = Duration.ofSeconds(3);
+
+  /** Without rewrites of its file in the background, which would run in turns of Quipu. */
+  private static final String[] REDIS_OPTIONS = {
+    "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"
+  };
 
   private final RequestNumbers numbers = new RequestNumbers();
 
@@ -34,7 +39,7 @@ public final class HoldRates {
     boolean isPinned = Processes.canPin();
     List<String> before = isPinned ? Processes.pinned(Processes.SERVERS_CORE) : List.of();
     try (QuipuServer quipu = QuipuServer.start(before, false, List.of());
-        RedisServer redis = RedisServer.start("--appendonly", "yes", "--appendfsync", "always");
+        RedisServer redis = RedisServer.start(REDIS_OPTIONS);
         ControlConnection control = new ControlConnection(redis.port(), Dialect.REDIS)) {
       if (isPinned) {
         Processes.pin(redis.pid(), Processes.SERVERS_CORE);
@@ -46,7 +51,8 @@ public final class HoldRates {
               new Subject("Redis", redis.port(), Dialect.REDIS, HoldDialect.redis(control)));
       HoldRates rates = new HoldRates();
       for (int turn = 0; turn < WARM_UP_TURNS; turn++) {
-        var unused = rates.perSecond(PIPELINES.getLast(), subjects.getFirst()); // for its compiler
+        int pipeline = PIPELINES.get(turn % PIPELINES.size());
+        var unused = rates.perSecond(pipeline, subjects.getFirst()); // for its compiler
       }
       StringBuilder rows = new StringBuilder();
       for (int pipeline : PIPELINES) {

@@ -15,7 +15,7 @@ final class CounterHolds {
   }
 
   private final TreeMap<HoldId, OpenHold> open = new TreeMap<>();
-  private final TreeMap<Long, Integer> floors = new TreeMap<>(); // with the number of holds
+  private final TreeMap<Long, Integer> floors = new TreeMap<>(); // with the number of their holds
   private final TreeMap<Long, Integer> ceilings = new TreeMap<>();
   private long held;
   private boolean isVoid;
@@ -35,15 +35,23 @@ final class CounterHolds {
   void add(OpenHold hold, HoldRecord.Part part) {
     open.put(hold.id(), hold);
     held += part.delta();
-    floors.merge(part.floor(), 1, Integer::sum);
-    ceilings.merge(part.ceiling(), 1, Integer::sum);
+    if (part.floor() != Long.MIN_VALUE) {
+      floors.merge(part.floor(), 1, Integer::sum);
+    }
+    if (part.ceiling() != Long.MAX_VALUE) {
+      ceilings.merge(part.ceiling(), 1, Integer::sum);
+    }
   }
 
   void remove(OpenHold hold, HoldRecord.Part part) {
     open.remove(hold.id());
     held -= part.delta();
-    floors.merge(part.floor(), -1, CounterHolds::sumUnlessZero);
-    ceilings.merge(part.ceiling(), -1, CounterHolds::sumUnlessZero);
+    if (part.floor() != Long.MIN_VALUE) {
+      floors.merge(part.floor(), -1, CounterHolds::sumUnlessZero);
+    }
+    if (part.ceiling() != Long.MAX_VALUE) {
+      ceilings.merge(part.ceiling(), -1, CounterHolds::sumUnlessZero);
+    }
   }
 
   @SuppressWarnings("NullAway") // null removes the entry

@@ -4,11 +4,9 @@ import dev.quipu.RequestId;
 import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.state.OpenHold.HoldId;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,10 +19,7 @@ public final class HoldTable {
   private static final long PART_BYTES = 280;
 
   private final Map<HoldId, OpenHold> byId = new HashMap<>();
-  private final TreeSet<OpenHold> byExpiry =
-      new TreeSet<>(
-          Comparator.comparingLong((OpenHold hold) -> hold.placed().expiresMillis())
-              .thenComparing(OpenHold::id));
+  private final ExpiryOrder byExpiry = new ExpiryOrder();
   private final Map<String, CounterHolds> byCounter = new HashMap<>();
   private long memoryBytes;
 
@@ -101,17 +96,17 @@ public final class HoldTable {
 
   /** Returns the hold that expires first; null if there is none. */
   public @Nullable OpenHold first() {
-    return byExpiry.isEmpty() ? null : byExpiry.first();
+    return byExpiry.first();
   }
 
   /**
    * Returns open holds in the order of their expiry.
    *
-   * @param after the last one of the previous part; null for the first part
+   * @param after the last one of the previous part, which may have ended since; null for the first
+   *     part
    */
   public List<OpenHold> next(@Nullable OpenHold after, int limit) {
-    var rest = after == null ? byExpiry : byExpiry.tailSet(after, false);
-    return first(rest, limit);
+    return byExpiry.next(after, limit);
   }
 
   /** Returns the signed sum of the open holds on a counter. */

@@ -3,12 +3,18 @@ package dev.quipu.engine.state;
 import dev.quipu.engine.log.HoldRecord;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** An open hold in a {@link HoldTable}. */
 public final class OpenHold {
   private final HoldId id;
   private final HoldRecord placed;
   private final List<CounterHolds> counters;
+
+  // Of ExpiryOrder.
+  @Nullable OpenHold previous;
+  @Nullable OpenHold next;
+  long order;
 
   OpenHold(HoldId id, HoldRecord placed, List<CounterHolds> counters) {
     this.id = id;
@@ -23,10 +29,24 @@ public final class OpenHold {
       int order = Long.compareUnsigned(high, other.high);
       return order == 0 ? Long.compareUnsigned(low, other.low) : order;
     }
+
+    @Override
+    public boolean equals(@Nullable Object other) { // that of a record is slower
+      return other instanceof HoldId id && id.high == high && id.low == low;
+    }
+
+    @Override
+    public int hashCode() {
+      return Long.hashCode(high ^ low);
+    }
   }
 
   HoldId id() {
     return id;
+  }
+
+  long expiresMillis() {
+    return placed.expiresMillis();
   }
 
   List<CounterHolds> counters() {

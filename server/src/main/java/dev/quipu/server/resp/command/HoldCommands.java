@@ -24,8 +24,11 @@ import dev.quipu.server.resp.wire.Replies;
 import dev.quipu.server.resp.wire.Reply;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -36,11 +39,24 @@ final class HoldCommands {
       "id count key delta [FLOOR n] [CEILING n] [key delta [FLOOR n] [CEILING n] ...]";
   private static final String HOLD_WORDS =
       "key delta ID id TTL ms [FLOOR n] [CEILING n] [LATE APPLY] [EXCESS ALLOW]";
+  private static final String HOLD_SYNTAX = Arguments.SYNTAX + "; use QUIPU.HOLD " + HOLD_WORDS;
+  private static final String TTL_INVALID =
+      "ERR milliseconds is not an integer; it must be from %d to %d"
+          .formatted(HoldRequest.TTL_MIN.toMillis(), HoldRequest.TTL_MAX.toMillis());
   private static final String STATE =
       "Returns its state, its expiry, whether it was late and whether it was replayed.";
 
   private static final Reply CONFLICT =
       new Reply.Failure("CONFLICT this id was first used for other adds, or for a hold");
+
+  private static final Map<HoldReading.State, Reply> STATES =
+      new EnumMap<>(HoldReading.State.class);
+
+  static {
+    for (HoldReading.State state : HoldReading.State.values()) {
+      STATES.put(state, Reply.bulk(state.name().toLowerCase(Locale.ROOT)));
+    }
+  }
 
   private HoldCommands() {}
 
@@ -96,6 +112,11 @@ final class HoldCommands {
     }
 
     @Override
+    public void touch(CounterAccess counters) {
+      operation.touch(counters);
+    }
+
+    @Override
     public Reply run(CounterAccess counters) {
       operation.on(counters);
       return reply.apply(operation.result());
@@ -108,6 +129,11 @@ final class HoldCommands {
     @Override
     public int bytesMax(CounterAccess counters) {
       return call.bytesMax(counters);
+    }
+
+    @Override
+    public void touch(CounterAccess counters) {
+      call.touch(counters);
     }
 
     @Override
@@ -219,9 +245,8 @@ final class HoldCommands {
   // ---- holds
 
   private static DeferredCommand place(Arguments words) {
-    String syntax = Arguments.SYNTAX + "; use QUIPU.HOLD " + HOLD_WORDS;
     if (!words.word(3).equals("ID") || !words.word(5).equals("TTL") || words.size() % 2 == 0) {
-      throw new Rejected(syntax);
+      throw new Rejected(HOLD_SYNTAX);
     }
     Decimal floor = null;
     Decimal ceiling = null;
@@ -231,9 +256,9 @@ final class HoldCommands {
       switch (words.word(i)) {
         case "FLOOR" -> floor = onlyAmount(floor, words, i);
         case "CEILING" -> ceiling = onlyAmount(ceiling, words, i);
-        case "LATE" -> late = policy(Late.class, words.word(i + 1), syntax);
-        case "EXCESS" -> excess = policy(Excess.class, words.word(i + 1), syntax);
-        default -> throw new Rejected(syntax);
+        case "LATE" -> late = policy(Late.class, words.word(i + 1));
+        case "EXCESS" -> excess = policy(Excess.class, words.word(i + 1));
+        default -> throw new Rejected(HOLD_SYNTAX);
       }
     }
     RequestId id = CounterCommands.id(words, 4);
@@ -242,22 +267,17 @@ final class HoldCommands {
     return new Adding(onHold(TransactionOperation.place(request)), id, request.adds());
   }
 
-  private static <E extends Enum<E>> E policy(Class<E> type, String word, String syntax) {
+  private static <E extends Enum<E>> E policy(Class<E> type, String word) {
     for (E each : type.getEnumConstants()) {
       if (each.name().equals(word)) {
         return each;
       }
     }
-    throw new Rejected(syntax);
+    throw new Rejected(HOLD_SYNTAX);
   }
 
   private static Duration ttl(Arguments words, int index) {
-    return HoldRequest.checkTtl(
-        Duration.ofMillis(
-            words.number(
-                index,
-                "ERR milliseconds is not an integer; it must be from %d to %d"
-                    .formatted(HoldRequest.TTL_MIN.toMillis(), HoldRequest.TTL_MAX.toMillis()))));
+    return HoldRequest.checkTtl(Duration.ofMillis(words.number(index, TTL_INVALID)));
   }
 
   private static DeferredCommand onHold(TransactionOperation<HoldResult> operation) {
@@ -292,12 +312,8 @@ final class HoldCommands {
         : "";
   }
 
-  private static String word(HoldReading.State state) {
-    return state.name().toLowerCase(Locale.ROOT);
-  }
-
   private static Reply state(HoldReading.State state) {
-    return Reply.bulk(word(state));
+    return Objects.requireNonNull(STATES.get(state));
   }
 
   private static Reply info(HoldReading hold) {

@@ -81,14 +81,24 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
   }
 
   private String valid(int index, String what) {
+    byte[] word = words.get(index);
+    if (isAscii(word)) {
+      return new String(word, StandardCharsets.ISO_8859_1); // faster than a decoder
+    }
     try {
-      return StandardCharsets.UTF_8
-          .newDecoder()
-          .decode(ByteBuffer.wrap(words.get(index)))
-          .toString();
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(word)).toString();
     } catch (CharacterCodingException e) {
       throw new Rejected("ERR %s is not valid UTF-8".formatted(what));
     }
+  }
+
+  private static boolean isAscii(byte[] word) {
+    for (byte each : word) {
+      if (each < 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private String name(int index, String what) {

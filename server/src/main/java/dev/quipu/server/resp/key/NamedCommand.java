@@ -20,6 +20,10 @@ public record NamedCommand(String command, DeferredCommand deferred) {
     return deferred.bytesMax(counters);
   }
 
+  void touch(CounterAccess counters) {
+    deferred.touch(counters);
+  }
+
   boolean isDone() {
     return deferred.isDone();
   }

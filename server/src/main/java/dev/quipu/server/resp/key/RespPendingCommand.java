@@ -17,6 +17,11 @@ public record RespPendingCommand(NamedCommand call, int protocol) implements Pen
   }
 
   @Override
+  public void touch(CounterAccess counters) {
+    call.touch(counters);
+  }
+
+  @Override
   public void run(CounterAccess counters, ByteBuf out) {
     Reply reply = call.reply(counters);
     if (call.isDone()) {

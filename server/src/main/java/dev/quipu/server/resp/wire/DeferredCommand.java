@@ -9,6 +9,9 @@ public interface DeferredCommand {
     return 0;
   }
 
+  /** Prefetches what the command looks up, so that cache misses overlap. */
+  default void touch(CounterAccess counters) {}
+
   /** Runs the command and returns the reply. */
   Reply run(CounterAccess counters);
 
