@@ -115,25 +115,22 @@ public final class HoldAccess {
     if (rejected != null) {
       return rejected(rejected);
     }
-    List<HoldRecord.Part> parts = new ArrayList<>(adds.size());
     for (int i = 0; i < ordinals.length; i++) {
       Add add = adds.get(i);
-      int scale = access.scale(ordinals[i], add.counter());
-      long held = state.holds.held(add.counter());
+      long held = access.isAlive(ordinals[i]) ? state.holds.held(ordinals[i]) : 0;
       if (Rejection.of(held, add.delta(), Bounds.none()) != null) {
+        int scale = access.scale(ordinals[i], add.counter());
         return new HoldResult.Rejected(
             add.counter(), Rejection.OVERFLOW, access.get(add.counter()), scale);
       }
-      Bounds bounds = add.bounds();
-      parts.add(
-          new HoldRecord.Part(
-              add.counter(), add.delta(), bounds.floor(), bounds.ceiling(), scale, false));
     }
-    state.requireMemory(HoldTable.memoryBytes(parts.size()));
+    state.requireMemory(HoldTable.memoryBytes(adds.size()));
     transactions.requireRoom(adds, ordinals);
+    List<HoldRecord.Part> parts = new ArrayList<>(adds.size());
     for (int i = 0; i < ordinals.length; i++) {
       Add add = adds.get(i);
-      var unused = transactions.apply(ordinals[i], add.counter(), add.delta());
+      int ordinal = transactions.apply(ordinals[i], add.counter(), add.delta());
+      parts.add(HoldRecord.Part.of(add, ordinal, state.counters.scale(ordinal)));
     }
     HoldRecord hold =
         new HoldRecord(
@@ -250,9 +247,9 @@ public final class HoldAccess {
   private int[] effective(OpenHold open) {
     int[] ordinals = new int[open.placed().parts().size()];
     for (int i = 0; i < ordinals.length; i++) {
-      int ordinal =
-          open.isVoid(i) ? -1 : state.counters.find(open.placed().parts().get(i).counter());
-      ordinals[i] = access.isAlive(ordinal) ? ordinal : -1;
+      HoldRecord.Part part = open.placed().parts().get(i);
+      int ordinal = open.isVoid(i) ? -1 : state.counters.find(part.counter());
+      ordinals[i] = ordinal == part.ordinal() && access.isAlive(ordinal) ? ordinal : -1;
     }
     return ordinals;
   }
@@ -461,22 +458,26 @@ public final class HoldAccess {
   public List<HoldReading> list(String counter, @Nullable RequestId after, int limit) {
     Limits.checkPage(limit, Holds.PAGE_HOLDS_MAX);
     return access.exists(counter)
-        ? state.holds.on(counter, after, limit).stream().map(this::reading).toList()
+        ? state.holds.on(state.counters.find(counter), after, limit).stream()
+            .map(this::reading)
+            .toList()
         : List.of();
   }
 
   /** Returns the balance of a counter; see {@link Holds#balance}. */
   public Optional<Holds.Balance> balance(String counter) {
     OptionalLong value = access.get(counter);
-    return value.isEmpty()
-        ? Optional.empty()
-        : Optional.of(
-            Holds.Balance.of(
-                    value.getAsLong(),
-                    state.holds.held(counter),
-                    state.holds.floor(counter),
-                    state.holds.ceiling(counter))
-                .at(access.scale(counter)));
+    if (value.isEmpty()) {
+      return Optional.empty();
+    }
+    int ordinal = state.counters.find(counter);
+    return Optional.of(
+        Holds.Balance.of(
+                value.getAsLong(),
+                state.holds.held(ordinal),
+                state.holds.floor(ordinal),
+                state.holds.ceiling(ordinal))
+            .at(access.scale(counter)));
   }
 
   /** Returns the ended hold with an id; null if there is none. */

@@ -115,7 +115,7 @@ final class FormatsTest {
   private static void expectTransactions(Engine engine) {
     var moved = engine.transactions().commit(RequestId.of("transfer"), TRANSFER).orElseThrow();
     assertTrue(moved.isReplayed());
-    assertEquals(new TransactionResult.Added("budget/a", -700, -700), moved.adds().getFirst());
+    assertEquals(new TransactionResult.Added("budget/a", -700, -700, 2), moved.adds().getFirst());
     for (RequestId id : HOLDS) {
       var placed = engine.holds().place(hold(id)).orElseThrow();
       assertTrue(placed.isReplayed());

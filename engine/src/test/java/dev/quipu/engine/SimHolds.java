@@ -24,8 +24,13 @@ final class SimHolds {
     return hold.expiresAt() <= state.wallMillis;
   }
 
-  /** Applies the expirations of a sweep to the model; called after each task of the engine. */
-  static void swept(SimModel model, State state, Consumer<String> wrong) {
+  /**
+   * Applies the expirations of a sweep to the model; called after each task of the engine.
+   *
+   * @param isVerified whether the model has the state that the engine found at its start: before,
+   *     an open hold may be an earlier one, since its extension was lost
+   */
+  static void swept(SimModel model, State state, boolean isVerified, Consumer<String> wrong) {
     model.openHolds().entrySet().stream()
         .filter(each -> isDue(each.getValue(), state))
         .sorted(
@@ -34,7 +39,8 @@ final class SimHolds {
                 .thenComparingLong(each -> each.getKey().id()))
         .forEach(each -> {
           OpenHold open = state.holds.find(each.getKey().id(), 77);
-          if (open == null || open.placed().expiresMillis() > state.wallMillis) {
+          boolean isLater = open != null && open.placed().expiresMillis() > state.wallMillis;
+          if (open == null || (isLater && isVerified)) {
             expire(model, each.getKey(), state, model::change);
             SimShared after = Objects.requireNonNull(model.shared(each.getKey()));
             if (after.isOpen() != (open != null)) {

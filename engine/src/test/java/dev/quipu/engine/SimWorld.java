@@ -24,6 +24,7 @@ final class SimWorld implements SimHooks.Listener {
   private long openWallMillis;
   private long openAgeMillis;
   private boolean hasTicked;
+  private boolean isVerified;
   private int leaps; // starts since the engine's time was observed
   private long lastWallMillis;
   private long lastAgeMillis;
@@ -113,11 +114,17 @@ final class SimWorld implements SimHooks.Listener {
         tasks.remove(task);
       }
     }
-    SimHolds.swept(model, current, this::violation);
+    SimHolds.swept(model, current, isVerified, this::violation);
+  }
+
+  /** Called when the model has the state that the engine found at its start. */
+  void verified() {
+    isVerified = true;
   }
 
   /** Called when a process has ended. */
   void end() {
+    isVerified = false;
     if (hasTicked) {
       long elapsed = (clock.nanoTime() - openNanos) / 1_000_000;
       ageMillisBefore = Math.max(ageMillisBefore, openAgeMillis + elapsed + 2);

@@ -376,6 +376,7 @@ final class Simulation {
     if (wrong != null) {
       world.violation("after a start: %s".formatted(wrong));
     }
+    world.verified();
   }
 
   private void readCounters(

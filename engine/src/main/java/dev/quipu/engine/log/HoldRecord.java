@@ -1,5 +1,7 @@
 package dev.quipu.engine.log;
 
+import dev.quipu.Add;
+import dev.quipu.Bounds;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,11 +27,31 @@ public record HoldRecord(
   /**
    * What a hold reserves on one counter.
    *
+   * @param ordinal that of the counter, by which its removal is recorded; the name may have another
+   *     one by then
    * @param scale the scale of the counter when the hold was placed, in whose units the amounts are
    * @param isVoid whether the counter was removed since: nothing is reserved on it any more
    */
   public record Part(
-      String counter, long delta, long floor, long ceiling, int scale, boolean isVoid) {}
+      String counter,
+      int ordinal,
+      long delta,
+      long floor,
+      long ceiling,
+      int scale,
+      boolean isVoid) {
+    /** Returns what an add in units of its counter reserves. */
+    public static Part of(Add add, int ordinal, int scale) {
+      Bounds bounds = add.bounds();
+      return new Part(
+          add.counter(), ordinal, add.delta(), bounds.floor(), bounds.ceiling(), scale, false);
+    }
+
+    /** Returns the same part, which reserves nothing any more. */
+    public Part voided() {
+      return new Part(counter, ordinal, delta, floor, ceiling, scale, true);
+    }
+  }
 
   /** Returns the same hold with another expiry. */
   public HoldRecord expiring(long atMillis) {
@@ -58,7 +80,7 @@ public record HoldRecord(
    * @param namesLength total length of the names of its counters, in chars
    */
   public static int bytesMax(int parts, int namesLength) {
-    return 64 + 40 * parts + 3 * namesLength;
+    return 64 + 48 * parts + 3 * namesLength;
   }
 
   void write(ByteBuffer out) {
@@ -67,6 +89,7 @@ public record HoldRecord(
     Records.unsigned(out, parts.size());
     for (Part part : parts) {
       Records.text(out, part.counter);
+      Records.unsigned(out, part.ordinal);
       out.put((byte) (part.scale << 1 | (part.isVoid ? 1 : 0)));
       Records.signed(out, part.delta);
       Records.signed(out, part.floor);
@@ -83,10 +106,12 @@ public record HoldRecord(
     List<Part> parts = new ArrayList<>();
     for (long i = Records.unsigned(in); i > 0; i--) {
       String counter = Records.text(in);
+      int ordinal = (int) Records.unsigned(in);
       int flags = in.get();
       parts.add(
           new Part(
               counter,
+              ordinal,
               Records.signed(in),
               Records.signed(in),
               Records.signed(in),

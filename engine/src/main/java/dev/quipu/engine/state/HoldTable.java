@@ -10,7 +10,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open holds: by id, by expiry, and by counter. Not thread-safe.
+ * The open holds: by id, by expiry, and by the ordinal of a counter. Not thread-safe.
  *
  * <p>Its keys are comparable, so that ids that a client chose to collide are still found fast.
  */
@@ -20,7 +20,7 @@ public final class HoldTable {
 
   private final Map<HoldId, OpenHold> byId = new HashMap<>();
   private final ExpiryOrder byExpiry = new ExpiryOrder();
-  private final Map<String, CounterHolds> byCounter = new HashMap<>();
+  private final Map<Integer, CounterHolds> byCounter = new HashMap<>();
   private long memoryBytes;
 
   HoldTable() {}
@@ -52,7 +52,7 @@ public final class HoldTable {
       counters.add(
           part.isVoid()
               ? CounterHolds.VOID
-              : byCounter.computeIfAbsent(part.counter(), name -> new CounterHolds()));
+              : byCounter.computeIfAbsent(part.ordinal(), ordinal -> new CounterHolds()));
     }
     OpenHold hold =
         new OpenHold(new HoldId(record.high(), record.low()), record, List.copyOf(counters));
@@ -79,7 +79,7 @@ public final class HoldTable {
       if (!counter.isVoid()) {
         counter.remove(hold, part);
         if (counter.isEmpty()) {
-          byCounter.remove(part.counter());
+          byCounter.remove(part.ordinal());
         }
       }
     }
@@ -87,8 +87,8 @@ public final class HoldTable {
   }
 
   /** Ends what holds reserve on a counter, because it was removed. */
-  void counterRemoved(String counter) {
-    CounterHolds holds = byCounter.remove(counter);
+  void counterRemoved(int ordinal) {
+    CounterHolds holds = byCounter.remove(ordinal);
     if (holds != null) {
       holds.end();
     }
@@ -110,20 +110,20 @@ public final class HoldTable {
   }
 
   /** Returns the signed sum of the open holds on a counter. */
-  public long held(String counter) {
-    CounterHolds holds = byCounter.get(counter);
+  public long held(int ordinal) {
+    CounterHolds holds = byCounter.get(ordinal);
     return holds == null ? 0 : holds.held();
   }
 
   /** Returns the highest floor of the open holds; {@link Long#MIN_VALUE} for none. */
-  public long floor(String counter) {
-    CounterHolds holds = byCounter.get(counter);
+  public long floor(int ordinal) {
+    CounterHolds holds = byCounter.get(ordinal);
     return holds == null ? Long.MIN_VALUE : holds.floor();
   }
 
   /** Returns the lowest ceiling of the open holds; {@link Long#MAX_VALUE} for none. */
-  public long ceiling(String counter) {
-    CounterHolds holds = byCounter.get(counter);
+  public long ceiling(int ordinal) {
+    CounterHolds holds = byCounter.get(ordinal);
     return holds == null ? Long.MAX_VALUE : holds.ceiling();
   }
 
@@ -132,8 +132,8 @@ public final class HoldTable {
    *
    * @param after the id before the first one; null for all
    */
-  public List<OpenHold> on(String counter, @Nullable RequestId after, int limit) {
-    CounterHolds holds = byCounter.get(counter);
+  public List<OpenHold> on(int ordinal, @Nullable RequestId after, int limit) {
+    CounterHolds holds = byCounter.get(ordinal);
     if (holds == null) {
       return List.of();
     }

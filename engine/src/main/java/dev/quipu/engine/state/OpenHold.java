@@ -68,11 +68,7 @@ public final class OpenHold {
     List<HoldRecord.Part> parts = new ArrayList<>(placed.parts().size());
     for (int i = 0; i < placed.parts().size(); i++) {
       HoldRecord.Part part = placed.parts().get(i);
-      parts.add(
-          part.isVoid() == isVoid(i)
-              ? part
-              : new HoldRecord.Part(
-                  part.counter(), part.delta(), part.floor(), part.ceiling(), part.scale(), true));
+      parts.add(part.isVoid() == isVoid(i) ? part : part.voided());
     }
     return new HoldRecord(
         placed.high(),

@@ -168,12 +168,7 @@ public final class State implements Records.Reader {
 
   /** Ends what holds reserve on a counter: it is removed, or becomes a text. */
   public void endHolds(int ordinal) {
-    if (holds.size() > 0) {
-      String name = counters.name(ordinal);
-      if (name != null) {
-        holds.counterRemoved(name);
-      }
-    }
+    holds.counterRemoved(ordinal);
   }
 
   /** Stores or removes an item. */

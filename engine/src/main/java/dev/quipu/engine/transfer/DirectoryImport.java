@@ -184,7 +184,7 @@ public final class DirectoryImport implements Closeable {
   private void transaction(Entry.Transaction transaction) {
     TransactionEntries.requireNew(transaction, state);
     if (transaction.state() == Entry.Transaction.State.OPEN) {
-      state.hold(TransactionEntries.holdOf(transaction));
+      state.hold(TransactionEntries.holdOf(transaction, this::ordinalOf));
     } else if (transaction.state() == Entry.Transaction.State.CANCELED) {
       state.cancel(TransactionIds.MARKER, transaction.high(), transaction.low());
       sealIfFull();

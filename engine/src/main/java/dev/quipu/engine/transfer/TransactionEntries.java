@@ -130,8 +130,12 @@ final class TransactionEntries {
     }
   }
 
-  /** Returns an open hold as it is stored. */
-  static HoldRecord holdOf(Entry.Transaction transaction) {
+  /**
+   * Returns an open hold as it is stored.
+   *
+   * @param ordinals returns the ordinal of a counter
+   */
+  static HoldRecord holdOf(Entry.Transaction transaction, ToIntFunction<String> ordinals) {
     return new HoldRecord(
         transaction.high(),
         transaction.low(),
@@ -142,6 +146,7 @@ final class TransactionEntries {
             .map(part ->
                 new HoldRecord.Part(
                     part.counter(),
+                    part.isVoid() ? 0 : ordinals.applyAsInt(part.counter()),
                     part.added(),
                     part.bounds().floor(),
                     part.bounds().ceiling(),

@@ -153,7 +153,9 @@ final class RecordsTest {
                 Long.MAX_VALUE,
                 policies,
                 Collections.nCopies(
-                    parts, new HoldRecord.Part(name, Long.MIN_VALUE, 1, Long.MAX_VALUE, 18, true)));
+                    parts,
+                    new HoldRecord.Part(
+                        name, LAST_ORDINAL, Long.MIN_VALUE, 1, Long.MAX_VALUE, 18, true)));
         assertEquals(List.of("hold[" + hold + "]"), readBack(out -> Records.hold(out, hold)));
         assertTrue(
             length(out -> Records.hold(out, hold))

@@ -14,6 +14,7 @@ import dev.quipu.RequestId;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.TestOperation;
 import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
@@ -22,6 +23,7 @@ import dev.quipu.store.Key;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -54,6 +56,18 @@ final class StateTest {
     assertEquals(small + 6_000, large, "in the place of the other: a char may take 3 bytes");
     state.setItem(KEY, Optional.empty());
     assertEquals(before, state.memoryBytes());
+  }
+
+  /** A snapshot may have names as they became after the records that are read after it. */
+  @Test
+  void aRemovalEndsWhatIsHeldOnTheCounterThatHadTheNameThen() {
+    state.name(1, "seats");
+    state.value(1, 5);
+    var part = new HoldRecord.Part("seats", 0, -2, Long.MIN_VALUE, Long.MAX_VALUE, 0, false);
+    state.hold(new HoldRecord(1, 2, 0, 9, 0, List.of(part)));
+    state.free(0);
+    assertTrue(Objects.requireNonNull(state.holds.find(1, 2)).isVoid(0));
+    assertEquals(0, state.holds.held(1));
   }
 
   @Test
