@@ -190,7 +190,8 @@ public final class Main {
 
     Per second in process, in groups that are durable when the call returns, in turns of a second on
     one engine: medians of 7 turns. An add has a request id and bounds; a transaction adds to two
-    counters, and counts as two; a hold is placed and then settled, in two groups.
+    counters, and counts as two; a hold is placed and then settled, in two groups. The ratio is
+    that of adds in transactions to single adds.
 
     Measured by `./dev bench transactions` on %s.
 
@@ -208,7 +209,7 @@ public final class Main {
     Holds per second that were placed and settled, durable before each reply, of Quipu's server by
     `QUIPU.HOLD` and `QUIPU.SETTLE`, and of Redis with `appendfsync always` by scripts that store a
     hold, reserve within a ceiling and settle once. Redis releases no expired holds: that takes
-    another process. Its file is not rewritten in the background, which would slow down both.
+    another process. Its append-only file is not rewritten, which would slow down both.
 
     One generator with %d connections; each places a pipeline of holds, waits for all replies, and
     settles them. The servers share a core, the generator has the other. Quipu's server, which has a

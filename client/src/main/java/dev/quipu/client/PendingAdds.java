@@ -181,7 +181,7 @@ final class PendingAdds {
   private QuipuException withoutResult(int place, Reason reason, String why) {
     QuipuException last = failures[place];
     String message = last == null ? why : why + ": " + last.getMessage();
-    Reason of = last == null || reason == Reason.TIMEOUT ? reason : last.reason();
+    Reason of = last == null ? reason : last.reason();
     return unknown[place] || isInFlight
         ? new OutcomeUnknownException(of, message, last)
         : new NotAppliedException(of, message, last);

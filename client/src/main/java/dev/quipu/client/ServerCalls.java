@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests to a server, or to several that share a store. A request that fails is repeated at
@@ -87,8 +88,8 @@ public final class ServerCalls implements AutoCloseable {
   public Reply send(Request request) {
     long deadline = deadlineNanos();
     boolean unknown = false;
+    @Nullable QuipuException failure = null;
     for (int attempt = 1; ; attempt++) {
-      QuipuException failure;
       boolean isTemporary;
       try {
         Reply reply = attempt(request, deadline);
@@ -101,7 +102,9 @@ public final class ServerCalls implements AutoCloseable {
         failure = reported;
         isTemporary = isTemporary(reply.status(), failure);
       } catch (QuipuException e) {
-        failure = e;
+        unknown |= e.outcome() == Outcome.UNKNOWN;
+        boolean isCut = e.reason() == Reason.TIMEOUT && clock.nanoTime() >= deadline;
+        failure = isCut && failure != null ? failure : e; // the earlier one says why
         isTemporary = e.reason().isTemporary();
       }
       unknown |= failure.outcome() == Outcome.UNKNOWN;

@@ -457,27 +457,25 @@ public final class HoldAccess {
   /** Returns the open holds on a counter; see {@link Holds#list}. */
   public List<HoldReading> list(String counter, @Nullable RequestId after, int limit) {
     Limits.checkPage(limit, Holds.PAGE_HOLDS_MAX);
-    return access.exists(counter)
-        ? state.holds.on(state.counters.find(counter), after, limit).stream()
-            .map(this::reading)
-            .toList()
+    int ordinal = state.counters.find(counter);
+    return access.isAlive(ordinal)
+        ? state.holds.on(ordinal, after, limit).stream().map(this::reading).toList()
         : List.of();
   }
 
   /** Returns the balance of a counter; see {@link Holds#balance}. */
   public Optional<Holds.Balance> balance(String counter) {
-    OptionalLong value = access.get(counter);
-    if (value.isEmpty()) {
+    int ordinal = state.counters.find(counter);
+    if (!access.isNumber(ordinal)) {
       return Optional.empty();
     }
-    int ordinal = state.counters.find(counter);
     return Optional.of(
         Holds.Balance.of(
-                value.getAsLong(),
+                state.counters.value(ordinal),
                 state.holds.held(ordinal),
                 state.holds.floor(ordinal),
                 state.holds.ceiling(ordinal))
-            .at(access.scale(counter)));
+            .at(access.scale(ordinal, counter)));
   }
 
   /** Returns the ended hold with an id; null if there is none. */
