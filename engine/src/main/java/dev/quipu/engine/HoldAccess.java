@@ -61,7 +61,7 @@ public final class HoldAccess {
 
   /** Returns an upper bound of the log bytes that ending or extending a hold writes. */
   public int bytesMax(RequestId id) {
-    OpenHold open = state.holds.find(id.high(), id.low());
+    HoldRecord open = openHold(id);
     if (open != null) {
       return bytesMax(open);
     }
@@ -76,32 +76,23 @@ public final class HoldAccess {
     return CounterAccess.bytesMax(parts, names) + TransactionRecord.bytesMax(parts);
   }
 
-  private int bytesMax(OpenHold open) {
-    int parts = open.placed().parts().size();
-    return isDue(open.placed())
+  private int bytesMax(HoldRecord open) {
+    return isDue(open)
         ? 2 * endBytesMax(open) // it expires, and is settled late
-        : endBytesMax(open) + HoldRecord.bytesMax(parts, namesLength(open));
+        : endBytesMax(open) + HoldRecord.bytesMax(open.parts().size(), open.namesLength());
   }
 
-  private static int endBytesMax(OpenHold open) {
-    int parts = open.placed().parts().size();
-    return CounterAccess.bytesMax(parts, namesLength(open)) + TransactionRecord.bytesMax(parts);
-  }
-
-  private static int namesLength(OpenHold open) {
-    int length = 0;
-    for (HoldRecord.Part part : open.placed().parts()) {
-      length += part.counter().length();
-    }
-    return length;
+  private static int endBytesMax(HoldRecord open) {
+    int parts = open.parts().size();
+    return CounterAccess.bytesMax(parts, open.namesLength()) + TransactionRecord.bytesMax(parts);
   }
 
   /** Places a hold; see {@link Holds#place}. */
   public HoldResult place(HoldRequest request) {
     RequestId id = request.id();
-    OpenHold open = state.holds.find(id.high(), id.low());
+    HoldRecord open = openHold(id);
     if (open != null) {
-      return isSame(open.placed(), request)
+      return isSame(open, request)
           ? new HoldResult.Done(reading(open), true)
           : new HoldResult.Conflict();
     }
@@ -196,7 +187,7 @@ public final class HoldAccess {
 
   /** Keeps what was used; see {@link Holds#settle}. */
   public HoldResult settle(RequestId id, Settlement settlement) {
-    OpenHold open = state.holds.find(id.high(), id.low());
+    HoldRecord open = openHold(id);
     if (open != null) {
       long[] kept = settlement.deltasFor(reading(open)); // throws before anything changes
       if (!hasExpired(open)) {
@@ -223,19 +214,18 @@ public final class HoldAccess {
         : new HoldResult.Closed(reading(ended));
   }
 
-  private HoldResult settleOpen(OpenHold open, long[] kept) {
-    HoldRecord hold = open.placed();
+  private HoldResult settleOpen(HoldRecord hold, long[] kept) {
     for (int i = 0; i < kept.length; i++) {
       HoldRecord.Part part = hold.parts().get(i);
       if (Settlement.exceeds(kept[i], part.delta()) && !hold.has(HoldRecord.EXCESS_ALLOW)) {
         return new HoldResult.Exceeded(part.counter(), part.delta(), part.scale());
       }
     }
-    return ended(open, Kind.SETTLED, kept);
+    return ended(hold, Kind.SETTLED, kept);
   }
 
   /** Ends an open hold, unless its rest cannot be returned, or a bound rejects its excess. */
-  private HoldResult ended(OpenHold open, Kind kind, long[] kept) {
+  private HoldResult ended(HoldRecord open, Kind kind, long[] kept) {
     int[] ordinals = effective(open);
     HoldResult.Rejected rejected = firstRejected(open, ordinals, kept);
     return rejected == null
@@ -244,20 +234,21 @@ public final class HoldAccess {
   }
 
   /** Returns the counters on which an open hold still reserves something; -1 for the others. */
-  private int[] effective(OpenHold open) {
-    int[] ordinals = new int[open.placed().parts().size()];
+  private int[] effective(HoldRecord open) {
+    int[] ordinals = new int[open.parts().size()];
     for (int i = 0; i < ordinals.length; i++) {
-      HoldRecord.Part part = open.placed().parts().get(i);
-      int ordinal = open.isVoid(i) ? -1 : state.counters.find(part.counter());
+      HoldRecord.Part part = open.parts().get(i);
+      int ordinal = part.isVoid() ? -1 : state.counters.find(part.counter());
       ordinals[i] = ordinal == part.ordinal() && access.isAlive(ordinal) ? ordinal : -1;
     }
     return ordinals;
   }
 
   /** Returns the first part whose rest cannot be returned, or whose excess a bound rejects. */
-  private HoldResult.@Nullable Rejected firstRejected(OpenHold open, int[] ordinals, long[] kept) {
+  private HoldResult.@Nullable Rejected firstRejected(
+      HoldRecord open, int[] ordinals, long[] kept) {
     for (int i = 0; i < kept.length; i++) {
-      HoldRecord.Part part = open.placed().parts().get(i);
+      HoldRecord.Part part = open.parts().get(i);
       if (ordinals[i] >= 0) {
         long value = state.counters.value(ordinals[i]);
         Rejection why = rejection(value, part, kept[i]);
@@ -281,8 +272,8 @@ public final class HoldAccess {
   }
 
   /** Ends an open hold. The caller has checked that nothing overflows. */
-  private TransactionRecord end(OpenHold open, int[] ordinals, Kind kind, long[] kept) {
-    List<HoldRecord.Part> parts = open.placed().parts();
+  private TransactionRecord end(HoldRecord open, int[] ordinals, Kind kind, long[] kept) {
+    List<HoldRecord.Part> parts = open.parts();
     List<String> others = new ArrayList<>(); // whose counters were removed
     for (int i = 0; i < ordinals.length; i++) {
       if (ordinals[i] < 0) {
@@ -293,7 +284,7 @@ public final class HoldAccess {
     state.beginChange();
     List<TransactionRecord.Part> ended = new ArrayList<>(parts.size());
     // After a counter was removed, a late settlement must not change a later one of its name.
-    HoldRecord hold = others.isEmpty() ? open.placed() : open.placed().withoutLateSettlement();
+    HoldRecord hold = others.isEmpty() ? open : open.withoutLateSettlement();
     boolean hasBounds = hold.has(HoldRecord.LATE_APPLY);
     for (int i = 0; i < parts.size(); i++) {
       HoldRecord.Part part = parts.get(i);
@@ -380,9 +371,9 @@ public final class HoldAccess {
 
   /** Returns everything; see {@link Holds#release}. */
   public HoldResult release(RequestId id) {
-    OpenHold open = state.holds.find(id.high(), id.low());
+    HoldRecord open = openHold(id);
     if (open != null && !hasExpired(open)) {
-      return ended(open, Kind.RELEASED, new long[open.placed().parts().size()]);
+      return ended(open, Kind.RELEASED, new long[open.parts().size()]);
     }
     TransactionRecord ended = ended(id);
     if (ended == null) {
@@ -396,9 +387,9 @@ public final class HoldAccess {
   /** Sets the expiry to this time from now; see {@link Holds#extend}. */
   public HoldResult extend(RequestId id, Duration ttl) {
     long millis = HoldRequest.checkTtl(ttl).toMillis();
-    OpenHold open = state.holds.find(id.high(), id.low());
+    HoldRecord open = openHold(id);
     if (open != null && !hasExpired(open)) {
-      HoldRecord extended = open.current().expiring(access.nowMillis() + millis);
+      HoldRecord extended = open.expiring(access.nowMillis() + millis);
       group.requireWritable();
       state.beginChange();
       store(extended);
@@ -414,41 +405,44 @@ public final class HoldAccess {
   }
 
   /** Ends a hold whose time to live has ended; returns whether it has ended. */
-  private boolean hasExpired(OpenHold open) {
-    if (!isDue(open.placed())) {
+  private boolean hasExpired(HoldRecord open) {
+    if (!isDue(open)) {
       return false;
     }
-    if (ended(open, Kind.EXPIRED, new long[open.placed().parts().size()])
-        instanceof HoldResult.Done) {
+    if (ended(open, Kind.EXPIRED, new long[open.parts().size()]) instanceof HoldResult.Done) {
       return true;
     }
     // The value would exceed 64 bits: tried again later, so that nothing is lost.
     group.requireWritable();
     state.beginChange();
-    store(open.current().expiring(access.nowMillis() + POSTPONED_MILLIS));
+    store(open.expiring(access.nowMillis() + POSTPONED_MILLIS));
     state.endChange();
     return false;
   }
 
   /** Returns an upper bound of the log bytes that {@link #expireNext} writes. */
   int expireBytesMax() {
-    OpenHold first = state.holds.first();
-    return first == null || !isDue(first.placed()) ? 0 : endBytesMax(first);
+    HoldRecord due = nextDue();
+    return due == null ? 0 : endBytesMax(due);
   }
 
   /** Ends the hold that is due next; returns whether there was one. */
   boolean expireNext() {
-    OpenHold first = state.holds.first();
-    if (first == null || !isDue(first.placed())) {
-      return false;
+    HoldRecord due = nextDue();
+    if (due != null) {
+      var unused = hasExpired(due);
     }
-    var unused = hasExpired(first);
-    return true;
+    return due != null;
+  }
+
+  private @Nullable HoldRecord nextDue() {
+    OpenHold first = state.holds.first();
+    return first == null || first.expiresMillis() > access.nowMillis() ? null : first.current();
   }
 
   /** Returns a hold; see {@link Holds#find}. */
   public Optional<HoldReading> find(RequestId id) {
-    OpenHold open = state.holds.find(id.high(), id.low());
+    HoldRecord open = openHold(id);
     return open != null
         ? Optional.of(reading(open))
         : Optional.ofNullable(ended(id)).map(this::reading);
@@ -459,7 +453,9 @@ public final class HoldAccess {
     Limits.checkPage(limit, Holds.PAGE_HOLDS_MAX);
     int ordinal = state.counters.find(counter);
     return access.isAlive(ordinal)
-        ? state.holds.on(ordinal, after, limit).stream().map(this::reading).toList()
+        ? state.holds.on(ordinal, after, limit).stream()
+            .map(open -> reading(open.current()))
+            .toList()
         : List.of();
   }
 
@@ -478,6 +474,11 @@ public final class HoldAccess {
             .at(access.scale(ordinal, counter)));
   }
 
+  private @Nullable HoldRecord openHold(RequestId id) {
+    OpenHold open = state.holds.find(id.high(), id.low());
+    return open == null ? null : open.current();
+  }
+
   /** Returns the ended hold with an id; null if there is none. */
   private @Nullable TransactionRecord ended(RequestId id) {
     long[] marker = transactions.marker(id);
@@ -485,10 +486,8 @@ public final class HoldAccess {
     return ended == null || ended.kind() == Kind.TRANSACTION ? null : ended;
   }
 
-  private HoldReading reading(OpenHold open) {
-    return isDue(open.placed())
-        ? HoldReadings.due(open.placed())
-        : HoldReadings.open(open.placed());
+  private HoldReading reading(HoldRecord open) {
+    return isDue(open) ? HoldReadings.due(open) : HoldReadings.open(open);
   }
 
   private HoldReading reading(TransactionRecord ended) {

@@ -39,13 +39,13 @@ final class SimHolds {
                 .thenComparingLong(each -> each.getKey().id()))
         .forEach(each -> {
           OpenHold open = state.holds.find(each.getKey().id(), 77);
-          boolean isLater = open != null && open.placed().expiresMillis() > state.wallMillis;
+          boolean isLater = open != null && open.expiresMillis() > state.wallMillis;
           if (open == null || (isLater && isVerified)) {
             expire(model, each.getKey(), state, model::change);
             SimShared after = Objects.requireNonNull(model.shared(each.getKey()));
             if (after.isOpen() != (open != null)) {
               wrong.accept(
-                  "expired hold " + each + " is " + (open == null ? "ended" : open.placed()));
+                  "expired hold " + each + " is " + (open == null ? "ended" : open.current()));
             }
           }
         });
@@ -59,13 +59,12 @@ final class SimHolds {
       if (open != null) {
         List<Boolean> voids = new ArrayList<>();
         StringBuilder text = new StringBuilder("OPEN");
-        for (int i = 0; i < open.placed().parts().size(); i++) {
-          HoldRecord.Part part = open.placed().parts().get(i);
-          voids.add(open.isVoid(i));
+        for (HoldRecord.Part part : open.current().parts()) {
+          voids.add(part.isVoid());
           append(text, part.counter(), part.delta());
         }
         seen.voids.put(key, voids);
-        seen.shared.put(key, text + " until " + open.placed().expiresMillis());
+        seen.shared.put(key, text + " until " + open.expiresMillis());
       } else if (state.ids.find(key.id(), 77, TransactionIds.MARKER, 0, marker)) {
         seen.shared.put(key, remembered(marker, state));
       }

@@ -74,6 +74,15 @@ public record HoldRecord(
     return (policies & policy) != 0;
   }
 
+  /** Returns the total length of the names of its counters, in chars. */
+  public int namesLength() {
+    int length = 0;
+    for (Part part : parts) {
+      length += part.counter.length();
+    }
+    return length;
+  }
+
   /**
    * Returns an upper bound of the bytes that {@link #write} writes.
    *

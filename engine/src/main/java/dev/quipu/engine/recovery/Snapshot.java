@@ -151,8 +151,7 @@ public final class Snapshot implements Closeable {
 
   /** Writes an open hold as it was when it was read. */
   public void hold(HoldRecord hold) throws IOException {
-    int names = hold.parts().stream().mapToInt(part -> part.counter().length()).sum();
-    room(HoldRecord.bytesMax(hold.parts().size(), names));
+    room(HoldRecord.bytesMax(hold.parts().size(), hold.namesLength()));
     Records.hold(out, hold);
   }
 

@@ -1,25 +1,38 @@
 package dev.quipu.engine.state;
 
+import dev.quipu.RequestId;
 import dev.quipu.engine.log.HoldRecord;
-import dev.quipu.engine.state.OpenHold.HoldId;
-import java.util.NavigableMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** The open holds on one counter. Not thread-safe. */
 final class CounterHolds {
-  /** For parts whose counter was removed. */
-  static final CounterHolds VOID = new CounterHolds();
-
-  static {
-    VOID.end();
-  }
-
-  private final TreeMap<HoldId, OpenHold> open = new TreeMap<>();
-  private final TreeMap<Long, Integer> floors = new TreeMap<>(); // with the number of their holds
-  private final TreeMap<Long, Integer> ceilings = new TreeMap<>();
+  private final String name;
+  private final int ordinal;
+  private final TreeSet<OpenHold> open = new TreeSet<>(OpenHold::compareIds);
+  private @Nullable TreeMap<Long, Integer> floors; // with the number of their holds
+  private @Nullable TreeMap<Long, Integer> ceilings;
   private long held;
   private boolean isVoid;
 
+  CounterHolds(HoldRecord.Part part) {
+    this.name = part.counter();
+    this.ordinal = part.ordinal();
+    this.isVoid = part.isVoid();
+  }
+
+  String name() {
+    return name;
+  }
+
+  int ordinal() {
+    return ordinal;
+  }
+
+  /** Returns whether the counter was removed: nothing is reserved on it any more. */
   boolean isVoid() {
     return isVoid;
   }
@@ -28,43 +41,63 @@ final class CounterHolds {
   void end() {
     isVoid = true;
     open.clear();
-    floors.clear();
-    ceilings.clear();
+    floors = null;
+    ceilings = null;
   }
 
-  void add(OpenHold hold, HoldRecord.Part part) {
-    open.put(hold.id(), hold);
+  void add(OpenHold hold, HeldPart part) {
+    open.add(hold);
     held += part.delta();
-    if (part.floor() != Long.MIN_VALUE) {
-      floors.merge(part.floor(), 1, Integer::sum);
-    }
-    if (part.ceiling() != Long.MAX_VALUE) {
-      ceilings.merge(part.ceiling(), 1, Integer::sum);
-    }
+    countBounds(part, 1);
   }
 
-  void remove(OpenHold hold, HoldRecord.Part part) {
-    open.remove(hold.id());
+  void remove(OpenHold hold, HeldPart part) {
+    open.remove(hold);
     held -= part.delta();
+    countBounds(part, -1);
+  }
+
+  private void countBounds(HeldPart part, int by) {
     if (part.floor() != Long.MIN_VALUE) {
-      floors.merge(part.floor(), -1, CounterHolds::sumUnlessZero);
+      floors = counted(floors, part.floor(), by);
     }
     if (part.ceiling() != Long.MAX_VALUE) {
-      ceilings.merge(part.ceiling(), -1, CounterHolds::sumUnlessZero);
+      ceilings = counted(ceilings, part.ceiling(), by);
     }
   }
 
-  @SuppressWarnings("NullAway") // null removes the entry
-  private static Integer sumUnlessZero(Integer one, Integer other) {
-    return one + other == 0 ? null : (Integer) (one + other);
+  private static @Nullable TreeMap<Long, Integer> counted(
+      @Nullable TreeMap<Long, Integer> counts, long bound, int by) {
+    TreeMap<Long, Integer> changed = counts == null ? new TreeMap<>() : counts;
+    int count = changed.getOrDefault(bound, 0) + by;
+    if (count == 0) {
+      changed.remove(bound);
+    } else {
+      changed.put(bound, count);
+    }
+    return changed.isEmpty() ? null : changed;
   }
 
   boolean isEmpty() {
     return open.isEmpty();
   }
 
-  NavigableMap<HoldId, OpenHold> open() {
-    return open;
+  /**
+   * Returns holds in the order of their ids.
+   *
+   * @param after the id before the first one; null for all
+   */
+  List<OpenHold> next(@Nullable RequestId after, int limit) {
+    var rest =
+        after == null ? open : open.tailSet(OpenHold.withId(after.high(), after.low()), false);
+    List<OpenHold> found = new ArrayList<>();
+    for (OpenHold hold : rest) { // a stream would visit all, to know its size
+      if (found.size() == limit) {
+        break;
+      }
+      found.add(hold);
+    }
+    return found;
   }
 
   /** Returns the signed sum of what is reserved. */
@@ -74,11 +107,11 @@ final class CounterHolds {
 
   /** Returns the highest floor; {@link Long#MIN_VALUE} for none. */
   long floor() {
-    return floors.isEmpty() ? Long.MIN_VALUE : floors.lastKey();
+    return floors == null ? Long.MIN_VALUE : floors.lastKey();
   }
 
   /** Returns the lowest ceiling; {@link Long#MAX_VALUE} for none. */
   long ceiling() {
-    return ceilings.isEmpty() ? Long.MAX_VALUE : ceilings.firstKey();
+    return ceilings == null ? Long.MAX_VALUE : ceilings.firstKey();
   }
 }

@@ -1,29 +1,29 @@
 package dev.quipu.engine.state;
 
 import dev.quipu.RequestId;
+import dev.quipu.engine.ids.Secret;
 import dev.quipu.engine.log.HoldRecord;
-import dev.quipu.engine.state.OpenHold.HoldId;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The open holds: by id, by expiry, and by the ordinal of a counter. Not thread-safe.
- *
- * <p>Its keys are comparable, so that ids that a client chose to collide are still found fast.
- */
+/** The open holds: by id, by expiry, and by the ordinal of a counter. Not thread-safe. */
 public final class HoldTable {
-  private static final long HOLD_BYTES = 320;
-  private static final long PART_BYTES = 280;
+  private static final long HOLD_BYTES = 120;
+  private static final long PART_BYTES = 280; // if it is the only one on its counter
 
-  private final Map<HoldId, OpenHold> byId = new HashMap<>();
-  private final ExpiryOrder byExpiry = new ExpiryOrder();
+  private final HoldIndex byId;
+  private final ExpiryHeap byExpiry = new ExpiryHeap();
   private final Map<Integer, CounterHolds> byCounter = new HashMap<>();
+  private @Nullable OpenHold oldest;
+  private @Nullable OpenHold newest;
   private long memoryBytes;
 
-  HoldTable() {}
+  HoldTable(Secret secret) {
+    this.byId = new HoldIndex(secret);
+  }
 
   /** Returns the estimated heap of a hold over this number of counters. */
   public static long memoryBytes(int parts) {
@@ -41,49 +41,93 @@ public final class HoldTable {
 
   /** Returns an open hold; null if there is none. */
   public @Nullable OpenHold find(long high, long low) {
-    return byId.get(new HoldId(high, low));
+    return byId.find(high, low);
   }
 
   /** Adds an open hold, or replaces the one with its id. */
   public void put(HoldRecord record) {
     remove(record.high(), record.low());
-    List<CounterHolds> counters = new ArrayList<>(record.parts().size());
-    for (HoldRecord.Part part : record.parts()) {
-      counters.add(
-          part.isVoid()
-              ? CounterHolds.VOID
-              : byCounter.computeIfAbsent(part.ordinal(), ordinal -> new CounterHolds()));
+    OpenHold hold = new OpenHold(record, on(record.parts().getFirst()));
+    HeldPart last = hold;
+    for (HoldRecord.Part part : record.parts().subList(1, record.parts().size())) {
+      HeldPart following = new HeldPart(part, on(part));
+      last.nextPart = following;
+      last = following;
     }
-    OpenHold hold =
-        new OpenHold(new HoldId(record.high(), record.low()), record, List.copyOf(counters));
-    byId.put(hold.id(), hold);
+    byId.add(hold);
     byExpiry.add(hold);
-    for (int i = 0; i < counters.size(); i++) {
-      if (!hold.isVoid(i)) {
-        counters.get(i).add(hold, record.parts().get(i));
+    append(hold);
+    for (HeldPart part = hold; part != null; part = part.nextPart) {
+      if (!part.counter().isVoid()) {
+        part.counter().add(hold, part);
       }
     }
-    memoryBytes += memoryBytes(counters.size());
+    memoryBytes += memoryBytes(record.parts().size());
+  }
+
+  /** Returns the holds on the counter of a part. */
+  private CounterHolds on(HoldRecord.Part part) {
+    if (part.isVoid()) {
+      return new CounterHolds(part);
+    }
+    CounterHolds holds = byCounter.get(part.ordinal());
+    if (holds == null || !holds.name().equals(part.counter())) {
+      // In a snapshot, an ordinal may have the name that it had, and then that which it has now.
+      counterRemoved(part.ordinal());
+      holds = new CounterHolds(part);
+      byCounter.put(part.ordinal(), holds);
+    }
+    return holds;
   }
 
   /** Removes a hold that ended, if it is there. */
   public void remove(long high, long low) {
-    OpenHold hold = byId.remove(new HoldId(high, low));
+    OpenHold hold = byId.find(high, low);
     if (hold == null) {
       return;
     }
+    byId.remove(hold);
     byExpiry.remove(hold);
-    for (int i = 0; i < hold.counters().size(); i++) {
-      CounterHolds counter = hold.counters().get(i);
-      HoldRecord.Part part = hold.placed().parts().get(i);
+    unlink(hold);
+    int parts = 0;
+    for (HeldPart part = hold; part != null; part = part.nextPart) {
+      CounterHolds counter = part.counter();
       if (!counter.isVoid()) {
         counter.remove(hold, part);
         if (counter.isEmpty()) {
-          byCounter.remove(part.ordinal());
+          byCounter.remove(counter.ordinal());
         }
       }
+      parts++;
     }
-    memoryBytes -= memoryBytes(hold.counters().size());
+    memoryBytes -= memoryBytes(parts);
+  }
+
+  private void append(OpenHold hold) {
+    OpenHold before = newest;
+    hold.previous = before;
+    if (before == null) {
+      oldest = hold;
+    } else {
+      before.next = hold;
+    }
+    newest = hold;
+  }
+
+  private void unlink(OpenHold hold) {
+    OpenHold before = hold.previous;
+    OpenHold after = hold.next;
+    if (before == null) {
+      oldest = after;
+    } else {
+      before.next = after;
+    }
+    if (after == null) {
+      newest = before;
+    } else {
+      after.previous = before;
+    }
+    hold.previous = null;
   }
 
   /** Ends what holds reserve on a counter, because it was removed. */
@@ -100,13 +144,20 @@ public final class HoldTable {
   }
 
   /**
-   * Returns open holds in the order of their expiry.
+   * Returns open holds in the order in which they were put.
    *
    * @param after the last one of the previous part, which may have ended since; null for the first
    *     part
    */
   public List<OpenHold> next(@Nullable OpenHold after, int limit) {
-    return byExpiry.next(after, limit);
+    List<OpenHold> found = new ArrayList<>();
+    OpenHold hold = after == null ? oldest : after.next;
+    for (; hold != null && found.size() < limit; hold = hold.next) {
+      if (hold.isOpen()) {
+        found.add(hold);
+      }
+    }
+    return found;
   }
 
   /** Returns the signed sum of the open holds on a counter. */
@@ -134,25 +185,6 @@ public final class HoldTable {
    */
   public List<OpenHold> on(int ordinal, @Nullable RequestId after, int limit) {
     CounterHolds holds = byCounter.get(ordinal);
-    if (holds == null) {
-      return List.of();
-    }
-    var rest =
-        after == null
-            ? holds.open()
-            : holds.open().tailMap(new HoldId(after.high(), after.low()), false);
-    return first(rest.values(), limit);
-  }
-
-  /** A stream would call size(), which visits all elements of a part of a tree. */
-  private static List<OpenHold> first(Iterable<OpenHold> holds, int limit) {
-    List<OpenHold> first = new ArrayList<>();
-    for (OpenHold hold : holds) {
-      if (first.size() == limit) {
-        break;
-      }
-      first.add(hold);
-    }
-    return first;
+    return holds == null ? List.of() : holds.next(after, limit);
   }
 }

@@ -5,77 +5,78 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** An open hold in a {@link HoldTable}. */
-public final class OpenHold {
-  private final HoldId id;
-  private final HoldRecord placed;
-  private final List<CounterHolds> counters;
+/**
+ * An open hold in a {@link HoldTable}. Of millions of them, each takes about 150 bytes, so that it
+ * is one object with its first part, and neither the name of a counter nor a key is stored again.
+ */
+public final class OpenHold extends HeldPart {
+  private final long high;
+  private final long low;
+  private final long contents;
+  private final long expiresMillis;
+  private final byte policies;
 
-  // Of ExpiryOrder.
+  /** Its place in {@link ExpiryHeap}; -1 if it has ended. */
+  int heapIndex = -1;
+
+  // Of the list of HoldTable. After the hold has ended, next still leads to later holds.
   @Nullable OpenHold previous;
   @Nullable OpenHold next;
-  long order;
 
-  OpenHold(HoldId id, HoldRecord placed, List<CounterHolds> counters) {
-    this.id = id;
-    this.placed = placed;
-    this.counters = counters;
+  /**
+   * Creates a hold, with its first part.
+   *
+   * @param counter the holds on the counter of that part
+   */
+  OpenHold(HoldRecord record, CounterHolds counter) {
+    super(record.parts().getFirst(), counter);
+    this.high = record.high();
+    this.low = record.low();
+    this.contents = record.contents();
+    this.expiresMillis = record.expiresMillis();
+    this.policies = (byte) record.policies();
   }
 
-  /** The 128 bits of an id, in the order of listings. */
-  record HoldId(long high, long low) implements Comparable<HoldId> {
-    @Override
-    public int compareTo(HoldId other) {
-      int order = Long.compareUnsigned(high, other.high);
-      return order == 0 ? Long.compareUnsigned(low, other.low) : order;
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) { // that of a record is slower
-      return other instanceof HoldId id && id.high == high && id.low == low;
-    }
-
-    @Override
-    public int hashCode() {
-      return Long.hashCode(high ^ low);
-    }
+  /** Returns a hold to compare others with. */
+  static OpenHold withId(long high, long low) {
+    var nothing = new HoldRecord.Part("", 0, 0, Long.MIN_VALUE, Long.MAX_VALUE, 0, true);
+    HoldRecord record = new HoldRecord(high, low, 0, 0, 0, List.of(nothing));
+    return new OpenHold(record, new CounterHolds(nothing));
   }
 
-  HoldId id() {
-    return id;
+  long high() {
+    return high;
   }
 
-  long expiresMillis() {
-    return placed.expiresMillis();
+  long low() {
+    return low;
   }
 
-  List<CounterHolds> counters() {
-    return counters;
+  boolean hasId(long itsHigh, long itsLow) {
+    return low == itsLow && high == itsHigh;
   }
 
-  /** Returns the hold as it was placed or extended; see {@link #isVoid}. */
-  public HoldRecord placed() {
-    return placed;
+  /** Compares ids, in the order of listings. */
+  static int compareIds(OpenHold one, OpenHold other) {
+    int order = Long.compareUnsigned(one.high, other.high);
+    return order == 0 ? Long.compareUnsigned(one.low, other.low) : order;
   }
 
-  /** Returns whether the counter of a part was removed: nothing is reserved on it any more. */
-  public boolean isVoid(int part) {
-    return counters.get(part).isVoid();
+  boolean isOpen() {
+    return heapIndex >= 0;
+  }
+
+  /** Returns when the hold expires, in milliseconds since 1970. */
+  public long expiresMillis() {
+    return expiresMillis;
   }
 
   /** Returns the hold as it is to be stored. */
   public HoldRecord current() {
-    List<HoldRecord.Part> parts = new ArrayList<>(placed.parts().size());
-    for (int i = 0; i < placed.parts().size(); i++) {
-      HoldRecord.Part part = placed.parts().get(i);
-      parts.add(part.isVoid() == isVoid(i) ? part : part.voided());
+    List<HoldRecord.Part> parts = new ArrayList<>();
+    for (HeldPart part = this; part != null; part = part.nextPart) {
+      parts.add(part.part());
     }
-    return new HoldRecord(
-        placed.high(),
-        placed.low(),
-        placed.contents(),
-        placed.expiresMillis(),
-        placed.policies(),
-        List.copyOf(parts));
+    return new HoldRecord(high, low, contents, expiresMillis, policies, List.copyOf(parts));
   }
 }

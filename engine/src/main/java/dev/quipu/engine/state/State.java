@@ -26,7 +26,7 @@ public final class State implements Records.Reader {
   public final Tombstones tombstones;
   public final ItemTable items = new ItemTable();
   public final RequestIds ids;
-  public final HoldTable holds = new HoldTable();
+  public final HoldTable holds;
 
   private long memoryBytesMax = Long.MAX_VALUE;
   private final long[] entry = new long[IdTable.STRIDE];
@@ -81,6 +81,7 @@ public final class State implements Records.Reader {
   public State(long identity, long windowMillis, int idsInMemoryMax) {
     Secret secret = new Secret(identity);
     this.counters = new CounterTable(secret);
+    this.holds = new HoldTable(secret);
     this.tombstones = new Tombstones(counters);
     this.ids = new RequestIds(secret, windowMillis, idsInMemoryMax);
   }

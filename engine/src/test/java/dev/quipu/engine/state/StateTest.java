@@ -66,7 +66,8 @@ final class StateTest {
     var part = new HoldRecord.Part("seats", 0, -2, Long.MIN_VALUE, Long.MAX_VALUE, 0, false);
     state.hold(new HoldRecord(1, 2, 0, 9, 0, List.of(part)));
     state.free(0);
-    assertTrue(Objects.requireNonNull(state.holds.find(1, 2)).isVoid(0));
+    HoldRecord hold = Objects.requireNonNull(state.holds.find(1, 2)).current();
+    assertTrue(hold.parts().getFirst().isVoid());
     assertEquals(0, state.holds.held(1));
   }
 
