@@ -4,6 +4,7 @@ import dev.quipu.RequestId;
 import dev.quipu.engine.log.HoldRecord;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -13,8 +14,8 @@ final class CounterHolds {
   private final String name;
   private final int ordinal;
   private final TreeSet<OpenHold> open = new TreeSet<>(OpenHold::compareIds);
-  private @Nullable TreeMap<Long, Integer> floors; // with the number of their holds
-  private @Nullable TreeMap<Long, Integer> ceilings;
+  private @Nullable NavigableMap<Long, Integer> floors; // with the number of their holds
+  private @Nullable NavigableMap<Long, Integer> ceilings;
   private long held;
   private boolean isVoid;
 
@@ -66,9 +67,9 @@ final class CounterHolds {
     }
   }
 
-  private static @Nullable TreeMap<Long, Integer> counted(
-      @Nullable TreeMap<Long, Integer> counts, long bound, int by) {
-    TreeMap<Long, Integer> changed = counts == null ? new TreeMap<>() : counts;
+  private static @Nullable NavigableMap<Long, Integer> counted(
+      @Nullable NavigableMap<Long, Integer> counts, long bound, int by) {
+    NavigableMap<Long, Integer> changed = counts == null ? new TreeMap<>() : counts;
     int count = changed.getOrDefault(bound, 0) + by;
     if (count == 0) {
       changed.remove(bound);
