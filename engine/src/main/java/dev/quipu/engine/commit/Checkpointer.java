@@ -210,27 +210,19 @@ public final class Checkpointer implements AutoCloseable {
   }
 
   private void writeHolds(Snapshot snapshot) throws IOException {
-    @Nullable OpenHold after = null;
-    while (true) {
-      @Nullable OpenHold last = after;
-      HoldsPart part = committer.get((state, group) -> HoldsPart.of(state, last));
-      for (HoldRecord hold : part.records) {
+    committer.get((state, group) -> {
+      state.holds.beginList();
+      return true;
+    });
+    List<HoldRecord> holds;
+    do {
+      holds =
+          committer.get((state, group) ->
+              state.holds.nextOfList(HOLDS_AT_ONCE).stream().map(OpenHold::current).toList());
+      for (HoldRecord hold : holds) {
         snapshot.hold(hold);
       }
-      if (part.records.size() < HOLDS_AT_ONCE) {
-        return; // a hold that was placed or extended since is in the log
-      }
-      after = part.last;
-    }
-  }
-
-  /** Open holds as they are at one moment. */
-  private record HoldsPart(List<HoldRecord> records, @Nullable OpenHold last) {
-    static HoldsPart of(State state, @Nullable OpenHold after) {
-      List<OpenHold> holds = state.holds.next(after, HOLDS_AT_ONCE);
-      return new HoldsPart(
-          holds.stream().map(OpenHold::current).toList(), holds.isEmpty() ? null : holds.getLast());
-    }
+    } while (holds.size() == HOLDS_AT_ONCE); // one that was placed or extended since is in the log
   }
 
   private void writeItems(Snapshot snapshot) throws IOException {

@@ -60,7 +60,7 @@ public record DirectoryWriter(Disk disk, Path directory, long identity) {
           snapshot.counter(i, content);
         }
       }
-      for (OpenHold hold : state.holds.next(null, Integer.MAX_VALUE)) {
+      for (OpenHold hold : state.holds.all()) {
         snapshot.hold(hold.current());
       }
       for (Item item : state.items.next(null, Integer.MAX_VALUE)) {

@@ -34,7 +34,6 @@ final class ExpiryHeap {
         rise(last, index);
       }
     }
-    hold.heapIndex = -1;
   }
 
   private void rise(OpenHold hold, int from) {

@@ -19,6 +19,8 @@ public final class HoldTable {
   private final Map<Integer, CounterHolds> byCounter = new HashMap<>();
   private @Nullable OpenHold oldest;
   private @Nullable OpenHold newest;
+  private @Nullable OpenHold listed; // the last one of the current list; null at its beginning
+  private int unlisted;
   private long memoryBytes;
 
   HoldTable(Secret secret) {
@@ -127,7 +129,11 @@ public final class HoldTable {
     } else {
       after.previous = before;
     }
+    if (listed == hold) {
+      listed = before;
+    }
     hold.previous = null;
+    hold.next = null; // or ended holds would keep each other in the heap
   }
 
   /** Ends what holds reserve on a counter, because it was removed. */
@@ -143,21 +149,36 @@ public final class HoldTable {
     return byExpiry.first();
   }
 
+  /** Begins a list of the open holds, instead of an earlier one that was not read to its end. */
+  public void beginList() {
+    listed = null;
+    unlisted = size();
+  }
+
   /**
-   * Returns open holds in the order in which they were put.
-   *
-   * @param after the last one of the previous part, which may have ended since; null for the first
-   *     part
+   * Returns the next open holds of the list, in the order in which they were put; empty at its end.
+   * Holds may be put and removed between two calls: those that stay open are listed. It ends even
+   * if more are put than read, because it has no more than there were at its beginning.
    */
-  public List<OpenHold> next(@Nullable OpenHold after, int limit) {
+  public List<OpenHold> nextOfList(int limit) {
     List<OpenHold> found = new ArrayList<>();
-    OpenHold hold = after == null ? oldest : after.next;
-    for (; hold != null && found.size() < limit; hold = hold.next) {
-      if (hold.isOpen()) {
-        found.add(hold);
-      }
+    OpenHold hold = listed == null ? oldest : listed.next;
+    while (hold != null && found.size() < limit && unlisted > 0) {
+      found.add(hold);
+      listed = hold;
+      unlisted--;
+      hold = hold.next;
     }
     return found;
+  }
+
+  /** Returns all open holds, in the order in which they were put. */
+  public List<OpenHold> all() {
+    List<OpenHold> all = new ArrayList<>(size());
+    for (OpenHold hold = oldest; hold != null; hold = hold.next) {
+      all.add(hold);
+    }
+    return all;
   }
 
   /** Returns the signed sum of the open holds on a counter. */

@@ -16,10 +16,10 @@ public final class OpenHold extends HeldPart {
   private final long expiresMillis;
   private final byte policies;
 
-  /** Its place in {@link ExpiryHeap}; -1 if it has ended. */
-  int heapIndex = -1;
+  /** Its place in {@link ExpiryHeap}. */
+  int heapIndex;
 
-  // Of the list of HoldTable. After the hold has ended, next still leads to later holds.
+  // Of the list of HoldTable.
   @Nullable OpenHold previous;
   @Nullable OpenHold next;
 
@@ -60,10 +60,6 @@ public final class OpenHold extends HeldPart {
   static int compareIds(OpenHold one, OpenHold other) {
     int order = Long.compareUnsigned(one.high, other.high);
     return order == 0 ? Long.compareUnsigned(one.low, other.low) : order;
-  }
-
-  boolean isOpen() {
-    return heapIndex >= 0;
   }
 
   /** Returns when the hold expires, in milliseconds since 1970. */

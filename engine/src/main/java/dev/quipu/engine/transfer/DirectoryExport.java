@@ -80,7 +80,7 @@ public final class DirectoryExport {
     for (Item item : state.items.next(null, Integer.MAX_VALUE)) {
       add(new Entry.Stored(item));
     }
-    for (OpenHold hold : state.holds.next(null, Integer.MAX_VALUE)) {
+    for (OpenHold hold : state.holds.all()) {
       add(TransactionEntries.of(hold.current()));
     }
     state.ids.forEach(entry -> request(state, entry));

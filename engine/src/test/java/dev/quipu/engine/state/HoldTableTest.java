@@ -12,7 +12,6 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -112,9 +111,9 @@ final class HoldTableTest {
         expected.values().stream().mapToLong(HoldRecord::expiresMillis).min().orElse(-1);
     assertEquals(earliest, first == null ? -1 : first.expiresMillis(), when);
     assertEquals(
-        List.copyOf(expected.values()),
-        table.next(null, IDS).stream().map(OpenHold::current).toList(),
-        when);
+        List.copyOf(expected.values()), table.all().stream().map(OpenHold::current).toList(), when);
+    table.beginList();
+    assertEquals(table.all(), table.nextOfList(IDS), when);
     for (int ordinal = 0; ordinal < COUNTERS; ordinal++) {
       checkCounter(ordinal, when);
     }
@@ -166,16 +165,18 @@ final class HoldTableTest {
       }
       Set<Long> stay = new HashSet<>(expected.keySet());
       Set<Long> read = new HashSet<>();
-      OpenHold last = null;
-      for (List<OpenHold> part = table.next(null, 5);
-          !part.isEmpty();
-          part = table.next(Objects.requireNonNull(last), 5)) {
+      int parts = 0;
+      table.beginList();
+      for (List<OpenHold> part = table.nextOfList(5); !part.isEmpty(); part = table.nextOfList(5)) {
         part.forEach(hold -> read.add(hold.low()));
-        last = part.getLast();
+        parts++;
+        assertTrue(parts <= IDS, "endless");
+        long last = part.getLast().low();
         for (int i = 0; i < 6; i++) {
-          long ended = random.nextBoolean() ? last.low() + i : random.nextInt(IDS);
+          long ended = random.nextBoolean() ? last + i : random.nextInt(IDS);
           stay.remove(ended);
           remove(ended);
+          put(IDS + random.nextInt(IDS), random);
         }
       }
       stay.removeAll(read);
