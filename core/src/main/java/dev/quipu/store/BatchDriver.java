@@ -36,6 +36,16 @@ public interface BatchDriver extends StoreDriver {
   List<Optional<Item>> getAll(List<Key> keys);
 
   /**
+   * Returns several items, each by a strong read of its own, in one call: not a snapshot. A driver
+   * overrides it if that is cheaper than {@link #getAll}.
+   *
+   * @return one result for each key, in the same order
+   */
+  default List<Optional<Item>> getEach(List<Key> keys) {
+    return getAll(keys);
+  }
+
+  /**
    * Returns the driver as a {@link BatchDriver}.
    *
    * @throws UnsupportedOperationException if it does not support batches

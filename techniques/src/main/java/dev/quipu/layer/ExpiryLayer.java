@@ -60,10 +60,17 @@ final class ExpiryLayer extends Layer {
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
+    return eachAlive(super.getAll(keys));
+  }
+
+  @Override
+  public List<Optional<Item>> getEach(List<Key> keys) {
+    return eachAlive(super.getEach(keys));
+  }
+
+  private List<Optional<Item>> eachAlive(List<Optional<Item>> items) {
     Instant now = expiryNow();
-    return super.getAll(keys).stream()
-        .map(found -> found.filter(item -> !item.isExpired(now)))
-        .toList();
+    return items.stream().map(found -> found.filter(item -> !item.isExpired(now))).toList();
   }
 
   @Override

@@ -65,6 +65,11 @@ public abstract class ForwardingDriver implements BatchDriver, ScanDriver {
   }
 
   @Override
+  public List<Optional<Item>> getEach(List<Key> keys) {
+    return forward(() -> BatchDriver.of(driver()).getEach(keys));
+  }
+
+  @Override
   public WriteResult write(Write write) {
     return forwardWrite(() -> driver().write(write));
   }

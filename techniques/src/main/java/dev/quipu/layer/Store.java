@@ -12,6 +12,7 @@ import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -19,6 +20,7 @@ import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -124,6 +126,25 @@ public final class Store {
    */
   public List<Optional<Item>> getAll(List<Key> keys) {
     return barrier.getAll(keys);
+  }
+
+  /**
+   * Returns several items, each by a strong read of its own: not a snapshot. It takes one call for
+   * {@link StoreProfile#batchItemsMax} keys on a store with batches over all items, and one for
+   * each key on others.
+   *
+   * @param keys distinct
+   */
+  public List<Optional<Item>> getEach(List<Key> keys) {
+    if (!profile.has(Capability.ATOMIC_BATCH) || profile.atomicity() != Atomicity.STORE) {
+      return keys.stream().map(this::get).toList();
+    }
+    List<Optional<Item>> found = new ArrayList<>(keys.size());
+    for (int from = 0; from < keys.size(); from += profile.batchItemsMax()) {
+      int to = Math.min(from + profile.batchItemsMax(), keys.size());
+      found.addAll(barrier.getEach(keys.subList(from, to)));
+    }
+    return found;
   }
 
   /** Applies a conditional write to one item, atomically. */

@@ -38,6 +38,12 @@ final class ValidationLayer extends Layer {
   }
 
   @Override
+  public List<Optional<Item>> getEach(List<Key> keys) {
+    checkBatch(keys);
+    return super.getEach(keys);
+  }
+
+  @Override
   public WriteResult write(Write write) {
     check(write);
     return super.write(write);

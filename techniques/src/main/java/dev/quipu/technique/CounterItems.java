@@ -17,8 +17,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
-import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -35,8 +33,8 @@ import java.util.function.Function;
  * Stores and lists counters for techniques that keep one number per counter.
  *
  * <p>Stored: the number in {@code counter/NAME}, {@code value}; and, written before the counter's
- * first add, an empty item in {@code counters}, {@code NAME}, so that a scan finds the names.
- * Stores without scans have no such item, and no listing.
+ * first add, an empty item in {@link CounterNames the directory of names}. Stores without scans
+ * have no such item, and no listing.
  */
 public final class CounterItems {
   public static final String VALUE = Item.VALUE;
@@ -51,7 +49,6 @@ public final class CounterItems {
   public static final String VERIFICATION = "quipu-verify/";
 
   private static final String VERIFICATION_END = "quipu-verify0"; // the first text after all
-  private static final String DIRECTORY = "counters";
   private static final int LISTED_MAX = 100_000;
 
   private final Store store;
@@ -74,8 +71,7 @@ public final class CounterItems {
     if (!store.profile().has(Capability.ORDERED_SCAN) || listed.get(counter) != null) {
       return;
     }
-    Key key = new Key(DIRECTORY, counter);
-    Write entry = new Write.Put(key, Map.of(), new Condition.Absent());
+    Write entry = new Write.Put(CounterNames.key(counter), Map.of(), new Condition.Absent());
     IdempotentRetry.prepared(store, counter, "its name", () -> store.write(entry));
     listed.put(counter, true); // an evicted name is written again, without effect
   }
@@ -169,8 +165,47 @@ public final class CounterItems {
     return number.isPresent() ? Optional.of(Reading.exact(number.getAsLong())) : Optional.empty();
   }
 
+  /** Returns a page of counters that have one number each, which are read in batches. */
   public CounterPage list(String prefix, String after, int limit) {
-    return list(prefix, after, limit, this::read);
+    return listAll(prefix, after, limit, this::readAll);
+  }
+
+  /** Returns a page of counters, each read by {@code reader}. */
+  public CounterPage list(
+      String prefix, String after, int limit, Function<String, Optional<Reading>> reader) {
+    return listAll(prefix, after, limit, names -> names.stream().map(reader).toList());
+  }
+
+  private List<Optional<Reading>> readAll(List<String> counters) {
+    return store.getEach(counters.stream().map(CounterItems::valueKey).toList()).stream()
+        .map(item -> number(item).stream().mapToObj(Reading::exact).findFirst())
+        .toList();
+  }
+
+  private CounterPage listAll(
+      String prefix,
+      String after,
+      int limit,
+      Function<List<String>, List<Optional<Reading>>> reader) {
+    Limits.checkPage(limit, Limits.PAGE_COUNTERS_MAX);
+    // The first text after `after`: the space is the lowest character of a name.
+    String from = Key.ORDER.compare(after, prefix) < 0 ? prefix : after + " ";
+    CounterNames names = new CounterNames(store, from, limit + 1);
+    List<CounterPage.Entry> found = new ArrayList<>();
+    while (true) {
+      List<String> next = names.next(prefix, limit + 1 - found.size()); // one shows the next page
+      if (next.isEmpty()) {
+        return new CounterPage(found, Optional.empty());
+      }
+      List<Optional<Reading>> readings = reader.apply(next); // empty if never added to, or deleted
+      for (int i = 0; i < next.size(); i++) {
+        if (readings.get(i).isPresent() && found.size() == limit) {
+          return new CounterPage(found, Optional.of(found.getLast().name()));
+        }
+        String name = next.get(i);
+        readings.get(i).ifPresent(value -> found.add(new CounterPage.Entry(name, value)));
+      }
+    }
   }
 
   /**
@@ -178,14 +213,8 @@ public final class CounterItems {
    * store without scans.
    */
   public static boolean areIn(Store store) {
-    boolean isOrdered = store.profile().has(Capability.ORDERED_SCAN);
-    if (!isOrdered && !store.profile().has(Capability.EVENTUAL_SCAN)) {
-      return false;
-    }
-    Consistency consistency = isOrdered ? Consistency.STRONG : Consistency.EVENTUAL;
-    Scan before = new Scan(DIRECTORY, "", Optional.of(VERIFICATION), false, 1, consistency);
-    Scan after = new Scan(DIRECTORY, VERIFICATION_END, Optional.empty(), false, 1, consistency);
-    return !store.scan(before).items().isEmpty() || !store.scan(after).items().isEmpty();
+    return CounterNames.areIn(store, "", Optional.of(VERIFICATION))
+        || CounterNames.areIn(store, VERIFICATION_END, Optional.empty());
   }
 
   /** Returns the names of all counters of a store. */
@@ -197,34 +226,11 @@ public final class CounterItems {
 
   /** Passes on the names of all counters of a store, ordered. */
   static void forEachName(Store store, Consumer<String> name) {
-    store.scanAll(
-        Scan.all(DIRECTORY), page -> page.forEach(item -> name.accept(item.key().sort())));
-  }
-
-  /** Returns a page of counters, each read by {@code reader}. */
-  public CounterPage list(
-      String prefix, String after, int limit, Function<String, Optional<Reading>> reader) {
-    Limits.checkPage(limit, Limits.PAGE_COUNTERS_MAX);
-    // The first text after `after`: the space is the lowest character of a name.
-    String from = Key.ORDER.compare(after, prefix) < 0 ? prefix : after + " ";
-    List<CounterPage.Entry> found = new ArrayList<>();
-    Optional<String> resume = Optional.of(from);
-    while (resume.isPresent()) {
-      Scan rest = Scan.all(DIRECTORY).resumedAt(resume.get());
-      Page page = store.scan(rest.withPages(Math.min(limit + 1, Scan.ITEMS_MAX)));
-      for (Item item : page.items()) {
-        String name = item.key().sort();
-        if (!name.startsWith(prefix)) {
-          return new CounterPage(found, Optional.empty());
-        }
-        Optional<Reading> reading = reader.apply(name); // empty if never added to, or deleted
-        if (reading.isPresent() && found.size() == limit) {
-          return new CounterPage(found, Optional.of(found.getLast().name()));
-        }
-        reading.ifPresent(value -> found.add(new CounterPage.Entry(name, value)));
-      }
-      resume = page.resumeAt();
+    CounterNames names = new CounterNames(store, "", Scan.ITEMS_MAX);
+    for (List<String> next = names.next("", Scan.ITEMS_MAX);
+        !next.isEmpty();
+        next = names.next("", Scan.ITEMS_MAX)) {
+      next.forEach(name);
     }
-    return new CounterPage(found, Optional.empty());
   }
 }

@@ -32,6 +32,15 @@ public record TechniqueSpec(
     Cost perAdd,
     Cost perRead,
     String source) {
+  /**
+   * The cost of one call without faults and without concurrent writers.
+   *
+   * @param roundTrips sequential calls to the store
+   * @param writes number of items written
+   * @param itemsKept number of items that stay in the store
+   */
+  public record Cost(int roundTrips, int writes, int itemsKept) {}
+
   /** Copies the sets. */
   public TechniqueSpec {
     needs = Set.copyOf(needs);

@@ -5,6 +5,7 @@ import dev.quipu.Guarantee;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.technique.TechniqueSpec.Cost;
 import java.util.List;
 import java.util.Set;
 

@@ -20,6 +20,7 @@ import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
+import dev.quipu.technique.TechniqueSpec.Cost;
 import dev.quipu.time.Randomness;
 import java.util.List;
 import java.util.Optional;

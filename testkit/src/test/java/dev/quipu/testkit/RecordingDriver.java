@@ -60,6 +60,12 @@ final class RecordingDriver extends ForwardingDriver {
   }
 
   @Override
+  public List<Optional<Item>> getEach(List<Key> keys) {
+    note("get each", keys.getFirst());
+    return super.getEach(keys);
+  }
+
+  @Override
   public Page scan(Scan scan) {
     calls.add("scan " + scan.partition());
     return super.scan(scan);

@@ -132,6 +132,11 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
             .formatted(LOOKS_MAX, keys.size()));
   }
 
+  @Override
+  public List<Optional<Item>> getEach(List<Key> keys) {
+    return known(() -> get(null, keys));
+  }
+
   private List<Optional<Item>> get(@Nullable Transaction transaction, List<Key> keys) {
     List<com.google.appengine.api.datastore.Key> named = keys.stream().map(entities::key).toList();
     Map<com.google.appengine.api.datastore.Key, Entity> found = datastore.get(transaction, named);

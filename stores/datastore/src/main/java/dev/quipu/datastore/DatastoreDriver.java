@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -120,6 +121,24 @@ public final class DatastoreDriver extends EntityDriver<com.google.cloud.datasto
   }
 
   @Override
+  public List<Optional<Item>> getEach(List<Key> keys) {
+    return items(keys, names -> known(() -> datastore.fetch(names)));
+  }
+
+  private List<Optional<Item>> items(
+      List<Key> keys, Function<com.google.cloud.datastore.Key[], List<@Nullable Entity>> fetch) {
+    List<@Nullable Entity> found =
+        fetch.apply(
+            keys.stream().map(entities::key).toArray(com.google.cloud.datastore.Key[]::new));
+    List<Optional<Item>> items = new ArrayList<>();
+    for (int i = 0; i < keys.size(); i++) {
+      Key key = keys.get(i);
+      items.add(Optional.ofNullable(found.get(i)).map(each -> entities.item(key, each)));
+    }
+    return items;
+  }
+
+  @Override
   protected RuntimeException failure(RuntimeException e, Outcome lost) {
     return e instanceof DatastoreException failed ? Failures.of(failed, lost) : e;
   }
@@ -138,16 +157,7 @@ public final class DatastoreDriver extends EntityDriver<com.google.cloud.datasto
 
     @Override
     public List<Optional<Item>> get(List<Key> keys) {
-      List<@Nullable Entity> found =
-          known(() ->
-              transaction.fetch(
-                  keys.stream().map(entities::key).toArray(com.google.cloud.datastore.Key[]::new)));
-      List<Optional<Item>> items = new ArrayList<>();
-      for (int i = 0; i < keys.size(); i++) {
-        Key key = keys.get(i);
-        items.add(Optional.ofNullable(found.get(i)).map(each -> entities.item(key, each)));
-      }
-      return items;
+      return items(keys, names -> known(() -> transaction.fetch(names)));
     }
 
     @Override

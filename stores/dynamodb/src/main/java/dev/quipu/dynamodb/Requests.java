@@ -12,13 +12,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+import software.amazon.awssdk.services.dynamodb.model.BatchGetItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.Delete;
 import software.amazon.awssdk.services.dynamodb.model.DeleteItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.Get;
 import software.amazon.awssdk.services.dynamodb.model.GetItemRequest;
+import software.amazon.awssdk.services.dynamodb.model.KeysAndAttributes;
 import software.amazon.awssdk.services.dynamodb.model.Put;
 import software.amazon.awssdk.services.dynamodb.model.PutItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.QueryRequest;
@@ -84,6 +87,37 @@ final class Requests {
   private TransactGetItem getOfBatch(Key key) {
     Get get = Get.builder().tableName(table(key.partition())).key(attributes.key(key)).build();
     return TransactGetItem.builder().get(get).build();
+  }
+
+  /** A table, and the attributes of a key in it. */
+  record Place(String table, Map<String, AttributeValue> key) {}
+
+  /** Returns where a key is stored. */
+  Place place(Key key) {
+    return new Place(table(key.partition()), attributes.key(key));
+  }
+
+  /** Returns where an item was found. */
+  Place place(String foundIn, Map<String, AttributeValue> item) {
+    Map<String, AttributeValue> key = new HashMap<>(item);
+    key.keySet().retainAll(List.of(attributes.partitionName(), attributes.sortName()));
+    return new Place(foundIn, key);
+  }
+
+  /** Returns strong reads of keys, by table. */
+  Map<String, KeysAndAttributes> byTable(List<Key> keys) {
+    return keys.stream()
+        .map(this::place)
+        .collect(
+            Collectors.groupingBy(
+                Place::table,
+                Collectors.collectingAndThen(
+                    Collectors.mapping(Place::key, Collectors.toList()),
+                    each -> KeysAndAttributes.builder().keys(each).consistentRead(true).build())));
+  }
+
+  BatchGetItemRequest getEach(Map<String, KeysAndAttributes> keys) {
+    return BatchGetItemRequest.builder().requestItems(keys).overrideConfiguration(deadline).build();
   }
 
   PutItemRequest put(Write.Put put, String token) {

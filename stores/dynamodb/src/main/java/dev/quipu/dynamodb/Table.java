@@ -69,8 +69,8 @@ final class Table {
     aws dynamodb wait table-exists --region %2$s --table-name %1$s
     aws dynamodb update-time-to-live --region %2$s --table-name %1$s \\
       --time-to-live-specification Enabled=true,AttributeName=ttl
-    # Rights that a server needs: dynamodb:DescribeTable, GetItem, PutItem, UpdateItem,
-    # DeleteItem, Query, ConditionCheckItem on the table.
+    # Rights that a server needs: dynamodb:DescribeTable, GetItem, BatchGetItem, PutItem,
+    # UpdateItem, DeleteItem, Query, ConditionCheckItem on the table.
     """
         .formatted(name, region, layout.partitionName(), layout.sortName());
   }

@@ -162,6 +162,7 @@ interface BatchContract extends StoreFixture {
     assertEquals(
         List.of(Optional.of(item("c")), Optional.empty(), Optional.empty(), Optional.of(item("a"))),
         found);
+    assertEquals(found, store().getEach(List.of(key("c"), key("none"), key("old"), key("a"))));
     assertThrows(IllegalArgumentException.class, () -> store().getAll(List.of()));
     assertThrows(IllegalArgumentException.class, () -> store().getAll(List.of(key("a"), key("a"))));
     Key elsewhere = new Key("q", "a");
