@@ -131,7 +131,8 @@ final class HoldCommandsTest {
         state("open", NOW + 1_000, 0, 0), ask("QUIPU.HOLD stock -2 ID s TTL 1000 LATE REJECT"));
     clock.advance(Duration.ofSeconds(2));
     assertEquals(
-        "-CLOSED hold has expired; LATE APPLY permits a settlement after the expiry",
+        "-CLOSED hold has expired; with LATE APPLY it can be settled after its expiry, while"
+            + " its counters exist",
         ask("QUIPU.SETTLE s -2"));
     assertEquals(
         "-FLOOR value would fall below the floor; the value is 10, of key stock",

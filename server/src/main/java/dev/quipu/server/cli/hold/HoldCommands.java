@@ -100,7 +100,7 @@ public final class HoldCommands {
 
     private static String remedy(HoldReading hold) {
       return hold.state() == HoldReading.State.EXPIRED
-          ? "; place it with --late to settle it after its expiry"
+          ? "; with --late it can be settled after its expiry, while its counters exist"
           : "";
     }
   }
@@ -318,7 +318,7 @@ public final class HoldCommands {
       },
       footer = {
         "",
-        "Exit code 1: no such hold.",
+        "Exit code 1: no such counter or hold.",
         "",
         "Examples:",
         "  quipu holds stock",
@@ -350,7 +350,7 @@ public final class HoldCommands {
       try (Access access = open(true)) {
         return counter == null
             ? printOne(access.holds(), RequestId.of(String.valueOf(one)))
-            : printAll(access.holds(), counter);
+            : printAll(access, counter);
       }
     }
 
@@ -363,12 +363,17 @@ public final class HoldCommands {
       return found.isPresent() ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    private int printAll(Holds holds, String counter) {
+    private int printAll(Access access, String counter) {
+      Holds holds = access.holds();
       long left = limit;
       RequestId after = null;
       while (left > 0) {
         int size = (int) Math.min(left, PAGE);
         List<HoldReading> page = holds.list(counter, after, size);
+        if (page.isEmpty() && after == null && access.counters().read(counter).isEmpty()) {
+          output.failed("no such counter: " + counter);
+          return ExitCode.FAILED;
+        }
         page.forEach(this::print);
         if (page.size() < size) {
           break;

@@ -203,7 +203,7 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
 
   private static String remedy(HoldReading hold) {
     return hold.state() == HoldReading.State.EXPIRED
-        ? ". Place it with late apply to settle it after its expiry"
+        ? ". With late apply it can be settled after its expiry, while its counters exist"
         : "";
   }
 

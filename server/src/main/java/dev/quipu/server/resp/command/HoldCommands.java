@@ -308,7 +308,7 @@ final class HoldCommands {
 
   private static String remedy(HoldReading.State state) {
     return state == HoldReading.State.EXPIRED
-        ? "; LATE APPLY permits a settlement after the expiry"
+        ? "; with LATE APPLY it can be settled after its expiry, while its counters exist"
         : "";
   }
 

@@ -195,7 +195,7 @@ final class HoldCommandsTest {
           assertEquals(bits("b"), shell.hold("holds stock").getFirst());
           assertEquals("released", shell.hold("holds --id a").get(1));
           assertEquals(1, shell.run("holds --id none").code);
-          shell.check("holds other", 0, "");
+          assertEquals(1, shell.run("holds other").code);
         });
   }
 
@@ -242,11 +242,12 @@ final class HoldCommandsTest {
           assertEquals("expired", shell.hold("holds --id strict").get(1));
           Result closed = shell.run("settle strict 5");
           assertEquals(
-              "rejected (closed): hold strict has expired; place it with --late to settle it after"
-                  + " its expiry\n",
+              "rejected (closed): hold strict has expired; with --late it can be settled after its"
+                  + " expiry, while its counters exist\n",
               closed.out);
           assertEquals("(late)", shell.hold("settle late 4").getLast());
           shell.check("get a", 0, "4\n");
+          shell.check("holds a", 0, "");
         });
   }
 
