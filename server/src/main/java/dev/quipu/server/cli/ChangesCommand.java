@@ -48,7 +48,7 @@ final class ChangesCommand extends AccessCommand {
       while (left > 0) {
         int size = (int) Math.min(left, ItemCollection.PAGE_CHANGES_MAX);
         LedgerPage page = access.changes(name, after, size);
-        page.changes().forEach(this::print);
+        output.together(() -> page.changes().forEach(this::print));
         left = page.hasMore() ? left - page.changes().size() : 0;
         if (page.hasMore()) {
           LedgerEntry last = page.changes().getLast();

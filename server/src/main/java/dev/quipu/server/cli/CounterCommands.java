@@ -256,6 +256,7 @@ final class CounterCommands {
       }
       return forEach(
           target,
+          output,
           prefix,
           limit,
           each ->
@@ -266,14 +267,14 @@ final class CounterCommands {
   }
 
   private static int forEach(
-      Target target, String prefix, long limit, Consumer<CounterPage.Entry> action) {
+      Target target, Output output, String prefix, long limit, Consumer<CounterPage.Entry> action) {
     long left = limit;
     try (Access access = target.openToRead()) {
       Optional<String> after = Optional.of("");
       while (left > 0 && after.isPresent()) {
         int size = (int) Math.min(left, Limits.PAGE_COUNTERS_MAX);
         CounterPage page = access.counters().list(prefix, after.get(), size);
-        page.counters().forEach(action);
+        output.together(() -> page.counters().forEach(action));
         left -= page.counters().size();
         after = page.resumeAfter();
       }
@@ -402,6 +403,7 @@ final class CounterCommands {
       }
       return forEach(
           target,
+          output,
           "",
           Long.MAX_VALUE,
           each -> {

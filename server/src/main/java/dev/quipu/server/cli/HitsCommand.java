@@ -96,7 +96,7 @@ final class HitsCommand implements Callable<Integer> {
         do {
           int size = (int) Math.min(left, Scan.ITEMS_MAX);
           HitCalls.Page page = hits.page(name, start, end, size, cursor);
-          page.hits().forEach(this::print);
+          output.together(() -> page.hits().forEach(this::print));
           left -= page.hits().size();
           cursor = page.cursor();
         } while (left > 0 && cursor.isPresent());

@@ -62,7 +62,7 @@ final class SequenceCommand extends AccessCommand {
       while (most > 0) {
         int size = (int) Math.min(most, SequenceOfRecords.PAGE_MAX);
         List<NumberedRecord> page = access.sequences().page(series, first, size);
-        page.forEach(this::print);
+        output.together(() -> page.forEach(this::print));
         first += size;
         most = page.size() < size ? 0 : most - size;
       }

@@ -374,7 +374,7 @@ public final class HoldCommands {
           output.failed("no such counter: " + counter);
           return ExitCode.FAILED;
         }
-        page.forEach(this::print);
+        output.together(() -> page.forEach(this::print));
         if (page.size() < size) {
           break;
         }

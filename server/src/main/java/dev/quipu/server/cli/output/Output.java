@@ -16,11 +16,16 @@ public final class Output {
   /** The option for JSON. */
   public static final String JSON = "--json";
 
+  private static final int TOGETHER_LINES_MAX = 1_000;
+
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   @Spec(Spec.Target.MIXEE)
   @SuppressWarnings("NullAway.Init") // picocli sets it
   private CommandSpec command;
+
+  private boolean isTogether;
+  private int unflushed; // lines
 
   @Option(names = JSON, description = "Print JSON, also if the command fails.")
   private boolean json;
@@ -69,7 +74,12 @@ public final class Output {
 
   /** Prints JSON, even without --json. */
   public void printJson(Map<String, ?> members) {
-    printLine(json(members));
+    printJsonLine(json(members));
+  }
+
+  /** Prints a line that {@link #json} returned. */
+  public void printJsonLine(String json) {
+    printLine(json);
   }
 
   /** Returns the JSON that is printed for these members. */
@@ -77,11 +87,33 @@ public final class Output {
     return MAPPER.writeValueAsString(members);
   }
 
-  /** Checks for errors, since a PrintWriter does not throw: an export to a full disk must fail. */
+  /**
+   * Runs an action that prints many lines. A line on its own is flushed, since the next one may
+   * take long; of these, each thousand together, for a call of the system costs more than a line.
+   */
+  public void together(Runnable action) {
+    isTogether = true;
+    try {
+      action.run();
+    } finally {
+      isTogether = false;
+      flush();
+    }
+  }
+
   private void printLine(String text) {
     PrintWriter out = line().getOut();
-    out.println(text);
-    if (out.checkError()) {
+    out.print(text);
+    out.print(System.lineSeparator()); // println would flush
+    if (!isTogether || ++unflushed == TOGETHER_LINES_MAX) {
+      flush();
+    }
+  }
+
+  /** Checks for errors, since a PrintWriter does not throw: an export to a full disk must fail. */
+  private void flush() {
+    unflushed = 0;
+    if (line().getOut().checkError()) { // which flushes
       throw new UncheckedIOException("cannot write to standard output", new IOException());
     }
   }

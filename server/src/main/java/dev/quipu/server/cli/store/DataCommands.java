@@ -105,7 +105,7 @@ public final class DataCommands {
       do {
         int size = (int) Math.min(most, ViewPage.VIEWS_MAX);
         ViewPage page = access.viewPage(url, start, end, size, cursor);
-        page.views().forEach(this::print);
+        output.together(() -> page.views().forEach(this::print));
         most -= page.views().size();
         cursor = page.cursor();
       } while (most > 0 && cursor.isPresent());

@@ -31,17 +31,20 @@ public final class DirectoryTransfer {
   /** Prints a directory, and in the last line the SHA-256 of the lines before it. */
   public static void export(Path directory, Output output) {
     MessageDigest digest = sha256();
-    DirectoryExport.read(
-        directory,
-        entry -> {
-          Map<String, Object> members = EntryLine.members(entry);
-          if (entry instanceof Entry.End) {
-            members.put(SHA_256, HexFormat.of().formatHex(digest.digest()));
-          } else {
-            update(digest, Output.json(members));
-          }
-          output.printJson(members);
-        });
+    output.together(() ->
+        DirectoryExport.read(
+            directory,
+            entry -> {
+              Map<String, Object> members = EntryLine.members(entry);
+              if (entry instanceof Entry.End) {
+                members.put(SHA_256, HexFormat.of().formatHex(digest.digest()));
+                output.printJson(members);
+              } else {
+                String line = Output.json(members);
+                update(digest, line);
+                output.printJsonLine(line);
+              }
+            }));
   }
 
   private static MessageDigest sha256() {
