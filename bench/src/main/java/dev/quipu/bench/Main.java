@@ -1,6 +1,7 @@
 package dev.quipu.bench;
 
 import dev.quipu.bench.library.DurableAdds;
+import dev.quipu.bench.library.IdScale;
 import dev.quipu.bench.library.IngestOverhead;
 import dev.quipu.bench.library.SequenceCosts;
 import dev.quipu.bench.library.SequenceNumbers;
@@ -37,10 +38,10 @@ public final class Main {
 
   /**
    * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code ingest}, {@code
-   * sequences}, {@code sequence-costs}, {@code transactions}, {@code ports}, {@code sizes} or
-   * {@code compare}, and the output file; then for the engine, values of inFlight (default: all);
-   * for the ports, rounds and seconds per turn; to compare, the jar of another build, rounds and
-   * seconds per turn.
+   * sequences}, {@code sequence-costs}, {@code transactions}, {@code scale}, {@code ports}, {@code
+   * sizes} or {@code compare}, and the output file; then for the engine, values of inFlight
+   * (default: all); for the scale, the largest number of ids (default: 32 million); for the ports,
+   * rounds and seconds per turn; to compare, the jar of another build, rounds and seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -52,13 +53,14 @@ public final class Main {
           case "sequence-costs" -> sequenceCostsHead() + SequenceCosts.measure();
           case "transactions" ->
               transactionsHead() + TransactionCosts.measure() + holdsHead() + HoldRates.measure();
+          case "scale" -> scaleHead() + IdScale.measure(idsMax(arguments));
           case "ports" -> Ports.measure(rest(arguments), machine());
           case "sizes" -> Sizes.measure(rest(arguments), machine());
           case "compare" -> BuildComparison.measure(rest(arguments), machine());
           default ->
               throw new IllegalArgumentException(
                   "expected engine, stores, ingest, sequences, sequence-costs, transactions,"
-                      + " ports, sizes or compare, found "
+                      + " scale, ports, sizes or compare, found "
                       + arguments[0]);
         };
     System.out.println(table);
@@ -196,6 +198,28 @@ public final class Main {
     Measured by `./dev bench transactions` on %s.
 
     | in flight | adds | adds in transactions | ratio | holds settled |
+    |---|---|---|---|---|
+    """
+        .formatted(machine());
+  }
+
+  private static long idsMax(String[] arguments) {
+    return arguments.length > 2 ? Long.parseLong(arguments[2]) : 32_000_000;
+  }
+
+  private static String scaleHead() throws IOException {
+    return """
+    # Benchmark of scale
+
+    Adds per second under new request ids to 10,000 counters, in process, in groups of 4,096 that
+    are durable when the call returns, by the number of ids that the engine remembers: the time from
+    the number of the row before to that of the row, in which files of ids are written, merged and
+    deleted. Files and megabytes are those of the ids on disk at its end, of which some are deleted
+    after the next snapshot.
+
+    Measured by `./dev bench scale` on %s.
+
+    | ids | adds per second | ns per add | files | MB |
     |---|---|---|---|---|
     """
         .formatted(machine());

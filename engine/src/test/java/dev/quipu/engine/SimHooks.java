@@ -3,9 +3,13 @@ package dev.quipu.engine;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.commit.Task;
 import dev.quipu.engine.environment.Failure;
+import dev.quipu.engine.ids.IdFile;
+import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.state.State;
 import dev.quipu.time.Clock;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
@@ -199,5 +203,12 @@ public final class SimHooks {
   /** Replaces {@link LockSupport#parkNanos(Object, long)}. */
   public static void parkNanos(Object blocker, long nanos) {
     java.util.Objects.requireNonNull(scheduler).parkNanos(nanos);
+  }
+
+  /** Returns the files of request ids, and those whose ids were merged into others. */
+  public static List<IdFile> filesAndReplaced(RequestIds ids) {
+    List<IdFile> all = new ArrayList<>(ids.files());
+    all.addAll(ids.replaced());
+    return all;
   }
 }

@@ -141,6 +141,26 @@ final class SimMutations {
             "removeAll",
             pop(2, Opcodes.ICONST_0)));
     all.put(
+        "a snapshot lists files of ids that are deleted because they were merged",
+        call(
+            "Checkpointer$IdFilesTask",
+            "run",
+            "RequestIds",
+            "files",
+            hook("filesAndReplaced", "(L" + ENGINE + "ids/RequestIds;)Ljava/util/List;")));
+    all.put(
+        "a merged file has no ids",
+        call(
+            "IdMerge",
+            "write",
+            "IdFileWriter",
+            "add",
+            (out, opcode, owner, name, descriptor) -> {
+              out.visitInsn(Opcodes.POP2);
+              out.visitInsn(Opcodes.POP2);
+              out.visitInsn(Opcodes.POP);
+            }));
+    all.put(
         "an ordinal is used again while request ids refer to it",
         both(
             call("Tombstones", "take", "RequestIds", "isLive", pop(2, Opcodes.ICONST_0)),

@@ -14,7 +14,7 @@ final class SimulationTest {
   private static final long SEEDS = Long.getLong("simulation.seeds", 10_000);
 
   /** Enough seeds to find each of the planted bugs. */
-  private static final long SEEDS_PLANTED = 10_000;
+  private static final long SEEDS_PLANTED = 40_000;
 
   @Test
   void nothingIsLostDuplicatedOrResurrected() throws ReflectiveOperationException {

@@ -6,6 +6,7 @@ import dev.quipu.engine.damage.Damage;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.DiskFile;
+import dev.quipu.engine.ids.IdFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -340,7 +341,7 @@ record Manifest(
   }
 
   private static String idsName(String name) {
-    if (!name.matches("[0-9]{16}\\.ids")) {
+    if (!IdFiles.isName(name)) {
       throw new IllegalArgumentException("ids " + name);
     }
     return name;

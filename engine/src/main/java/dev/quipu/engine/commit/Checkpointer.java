@@ -41,7 +41,8 @@ import org.slf4j.LoggerFactory;
  *   3. Write the snapshot: the names of the files of ids that are not forgotten, then counters and
  *      items, a few at a time, each batch read by the committer like any other read.
  *   4. Sync, rename. From here on the snapshot is in effect.
- *   5. Remove the older snapshot, the log segments before 1, and the files of forgotten ids.
+ *   5. Remove the older snapshot, the log segments before 1, the files of forgotten ids, and those
+ *      whose ids were in merged files at 3.
  *   If it is interrupted at any point, the older snapshot and its log are still complete.
  *
  * A file is dropped from memory in step 5 only: while a durable snapshot lists it, no ordinal that
@@ -65,6 +66,7 @@ public final class Checkpointer implements AutoCloseable {
   private final Log log;
   private final HighWater highWater;
   private final Ticker ticker;
+  private final IdMerger merger;
   private final Failure failure;
   private final ReentrantLock working = new ReentrantLock();
   private boolean failing;
@@ -92,6 +94,7 @@ public final class Checkpointer implements AutoCloseable {
     this.highWater = highWater;
     this.bytesBefore = -logBytes;
     this.lookedNanos = settings.clock().nanoTime();
+    this.merger = new IdMerger(environment, directory, identity, committer, failure);
     this.ticker = new Ticker(environment, failure, "quipu-checkpointer", TICK, this::tick);
   }
 
@@ -125,16 +128,17 @@ public final class Checkpointer implements AutoCloseable {
         }
       }
       log.recycle(start.frame());
-      drop(ids.forgotten);
+      drop(ids.forgotten, ids.replaced);
       stopwatch.end(Work.CHECKPOINT, 1, watch);
     } finally {
       working.unlock();
     }
   }
 
-  /** Stops the thread. Does not take a final snapshot. */
+  /** Stops the threads. Does not take a final snapshot. */
   @Override
   public void close() {
+    merger.close();
     ticker.close();
   }
 
@@ -157,7 +161,7 @@ public final class Checkpointer implements AutoCloseable {
     }
   }
 
-  /** Returns whether there are files of forgotten ids that justify a new snapshot without them. */
+  /** Returns whether there are files of ids that justify a new snapshot without them. */
   private boolean hasForgotten() {
     long now = settings.clock().nanoTime();
     if (now - lookedNanos < settings.window().toNanos() / LOOKS_PER_WINDOW) {
@@ -166,7 +170,7 @@ public final class Checkpointer implements AutoCloseable {
     lookedNanos = now;
     IdFilesTask task = new IdFilesTask(Long.MAX_VALUE);
     committer.run(task);
-    return !task.forgotten.isEmpty();
+    return !task.forgotten.isEmpty() || !task.replaced.isEmpty();
   }
 
   private IdFilesTask awaitIdFiles(long ageMillis) throws IOException {
@@ -240,15 +244,20 @@ public final class Checkpointer implements AutoCloseable {
     }
   }
 
-  private void drop(List<IdFile> forgotten) throws IOException {
-    if (!forgotten.isEmpty()) {
-      committer.get((state, group) -> {
-        state.ids.drop(forgotten);
-        return true;
-      });
-      for (IdFile file : forgotten) {
-        disk.delete(file.path());
-      }
+  private void drop(List<IdFile> forgotten, List<IdFile> replaced) throws IOException {
+    if (forgotten.isEmpty() && replaced.isEmpty()) {
+      return;
+    }
+    committer.get((state, group) -> {
+      state.ids.drop(forgotten);
+      state.ids.dropReplaced(replaced);
+      return true;
+    });
+    for (IdFile file : forgotten) {
+      disk.delete(file.path());
+    }
+    for (IdFile file : replaced) {
+      disk.delete(file.path());
     }
   }
 
@@ -258,6 +267,7 @@ public final class Checkpointer implements AutoCloseable {
     boolean isSalvaged;
     List<IdFile> remembered = List.of();
     List<IdFile> forgotten = List.of();
+    List<IdFile> replaced = List.of();
 
     /** At an age time, or now if that is earlier. */
     IdFilesTask(long ageMillis) {
@@ -268,6 +278,7 @@ public final class Checkpointer implements AutoCloseable {
     public boolean run(State state, Group group) {
       isWaiting = state.ids.nextWaiting() != null;
       forgotten = state.ids.forgotten(Math.min(ageMillis, state.timeMillis));
+      replaced = state.ids.replaced();
       remembered = new ArrayList<>(state.ids.files());
       remembered.removeAll(forgotten);
       isSalvaged = state.isSalvaged && state.ids.isLive(RequestIds.EPOCH_BEFORE);

@@ -3,7 +3,6 @@ package dev.quipu.engine.ids;
 import dev.quipu.engine.damage.Damage;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
-import dev.quipu.engine.environment.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -15,7 +14,7 @@ import java.util.zip.CRC32C;
  *
  * <pre>{@code
  * ID FILE: request ids that were sealed to disk. Written once, never changed, deleted as a whole
- * when its newest id has left the window.
+ * when its newest id has left the window, or when a merged file has its ids (see IdMerge).
  *
  *   head     one page: magic, format, entries, pages, filter blocks, oldest and newest time, first
  *            and last frame of the log whose ids these are, CRC32C of fences and filter, CRC32C of
@@ -31,15 +30,15 @@ import java.util.zip.CRC32C;
  * }</pre>
  */
 public final class IdFile {
-  private static final long MAGIC = 0x5155495055494432L; // "QUIPUID2"
-  private static final int PAGE = 4_096;
-  private static final int ENTRY = IdTable.STRIDE * Long.BYTES;
-  private static final int PAGE_HEAD = 8;
-  private static final int PAGE_ENTRIES = (PAGE - PAGE_HEAD) / ENTRY;
-  private static final int BLOCK = 64;
-  private static final int FILTER_BITS_PER_ID = 12;
+  static final long MAGIC = 0x5155495055494432L; // "QUIPUID2"
+  static final int PAGE = 4_096;
+  static final int ENTRY = IdTable.STRIDE * Long.BYTES;
+  static final int PAGE_HEAD = 8;
+  static final int PAGE_ENTRIES = (PAGE - PAGE_HEAD) / ENTRY;
+  static final int BLOCK = 64;
+  static final int FILTER_BITS_PER_ID = 12;
   private static final int FILTER_PROBES = 6;
-  private static final int HEAD_CRC = 60;
+  static final int HEAD_CRC = 60;
 
   private final Path path;
   private final ByteBuffer bytes;
@@ -47,7 +46,7 @@ public final class IdFile {
   private final int pages;
   private final int filterBlocks;
   private final long newestMillis;
-  private int epoch;
+  private int[] epochs = {};
 
   private IdFile(Path path, ByteBuffer bytes) {
     this.path = path;
@@ -62,17 +61,22 @@ public final class IdFile {
     return path;
   }
 
-  /** Sets the epoch of its generation; see {@link RequestIds#isLive}. */
-  void setEpoch(int number) {
-    epoch = number;
+  /** Sets the epochs of its generations; see {@link RequestIds#isLive}. */
+  void setEpochs(int... numbers) {
+    epochs = numbers;
   }
 
-  int epoch() {
-    return epoch;
+  /** Returns the epochs of its generations, of which a merged file has several. */
+  int[] epochs() {
+    return epochs;
   }
 
   public int entries() {
     return entries;
+  }
+
+  long oldestMillis() {
+    return bytes.getLong(24);
   }
 
   public long newestMillis() {
@@ -89,36 +93,16 @@ public final class IdFile {
 
   /** Writes a table to a new file. Returns when the file is durable under its name. */
   public static void write(Disk disk, Path path, IdTable table) throws IOException {
-    int entries = table.size();
-    int pages = (entries + PAGE_ENTRIES - 1) / PAGE_ENTRIES;
-    int filterBlocks = Math.max(1, (int) ((long) entries * FILTER_BITS_PER_ID / (8 * BLOCK)));
-    long tail = (long) pages * Long.BYTES + (long) filterBlocks * BLOCK;
-    Path draft = path.resolveSibling(path.getFileName() + ".tmp");
-    try (DiskFile file = disk.create(draft)) {
-      ByteBuffer ends = ByteBuffer.allocate(Math.toIntExact(tail));
-      ByteBuffer filter = ends.slice(pages * Long.BYTES, filterBlocks * BLOCK);
-      Pages out = new Pages(file, ends, disk.buffer(PAGE * Math.clamp(pages, 1, Pages.PER_WRITE)));
+    try (IdFileWriter file = new IdFileWriter(disk, path, table.size())) {
       IdSorter sorter = new IdSorter(table.secret(), table.largestPart());
       for (int part = 0; part < IdTable.PARTS; part++) { // which are in order of hash
         int end = sorter.sort(table, part) * IdTable.STRIDE;
         for (int at = 0; at < end; at += IdTable.STRIDE) {
-          long hash = sorter.hashAt(sorter.sorted(), at);
-          out.add(sorter.sorted(), at, hash);
-          addToFilter(hash, filter, filterBlocks);
+          file.add(sorter.sorted(), at, sorter.hashAt(sorter.sorted(), at));
         }
       }
-      out.end();
-      ends.clear();
-      ByteBuffer head = ByteBuffer.allocate(PAGE);
-      head.putLong(MAGIC).putInt(1).putInt(entries).putInt(pages).putInt(filterBlocks);
-      head.putLong(table.oldestMillis()).putLong(table.newestMillis());
-      head.putLong(table.firstFrame()).putLong(table.lastFrame()).putInt(crc(ends));
-      head.putInt(HEAD_CRC, crc(head.slice(0, HEAD_CRC)));
-      file.write(head.clear(), 0);
-      file.write(ends.clear(), (long) PAGE * (pages + 1));
-      file.sync();
+      file.end(table.oldestMillis(), table.newestMillis(), table.firstFrame(), table.lastFrame());
     }
-    disk.rename(draft, path);
   }
 
   /**
@@ -203,6 +187,25 @@ public final class IdFile {
     }
   }
 
+  /** Returns the number of pages. */
+  int pages() {
+    return pages;
+  }
+
+  /**
+   * Copies the entries of a page to {@code to}, in order of hash; returns their number.
+   *
+   * @throws DamageException if the page is damaged
+   */
+  int entries(int page, long[] to) {
+    int start = check(page);
+    int count = bytes.getInt(start + 4);
+    for (int i = 0; i < count * IdTable.STRIDE; i++) {
+      to[i] = bytes.getLong(start + PAGE_HEAD + i * Long.BYTES);
+    }
+    return count;
+  }
+
   private void copy(int at, long[] entry) {
     for (int part = 0; part < IdTable.STRIDE; part++) {
       entry[part] = bytes.getLong(at + part * Long.BYTES);
@@ -276,7 +279,7 @@ public final class IdFile {
     return (int) (((spread >>> 32) * blocks) >>> 32);
   }
 
-  private static void addToFilter(long hash, ByteBuffer filter, int blocks) {
+  static void addToFilter(long hash, ByteBuffer filter, int blocks) {
     long spread = spread(hash);
     int block = block(spread, blocks) * BLOCK;
     for (int i = 0; i < FILTER_PROBES; i++, spread >>>= 9) {
@@ -286,68 +289,9 @@ public final class IdFile {
     }
   }
 
-  private static int crc(ByteBuffer bytes) {
+  static int crc(ByteBuffer bytes) {
     CRC32C crc = new CRC32C();
     crc.update(bytes);
     return (int) crc.getValue();
-  }
-
-  /** Writes the pages and their fences. */
-  private static final class Pages {
-    private static final int PER_WRITE = 64;
-
-    private final DiskFile file;
-    private final ByteBuffer fences;
-    private final ByteBuffer out;
-    private long offset = PAGE;
-    private int start; // of the page that is being filled
-    private int count; // of its entries
-
-    Pages(DiskFile file, ByteBuffer fences, ByteBuffer out) {
-      this.file = file;
-      this.fences = fences;
-      this.out = out;
-    }
-
-    void add(long[] entries, int at, long hash) throws IOException {
-      if (count == 0) {
-        start = out.position();
-        fences.putLong(hash);
-        out.putInt(0).putInt(0);
-      }
-      for (int i = 0; i < IdTable.STRIDE; i++) {
-        out.putLong(entries[at + i]);
-      }
-      if (++count == PAGE_ENTRIES) {
-        endPage();
-      }
-    }
-
-    private void endPage() throws IOException {
-      while (out.position() < start + PAGE) {
-        out.put((byte) 0);
-      }
-      out.putInt(start + 4, count);
-      out.putInt(start, crc(out.slice(start + 4, PAGE - 4)));
-      count = 0;
-      if (!out.hasRemaining()) {
-        flush();
-      }
-    }
-
-    private void flush() throws IOException {
-      out.flip();
-      int length = out.remaining();
-      file.write(out, offset);
-      offset += length;
-      out.clear();
-    }
-
-    void end() throws IOException {
-      if (count > 0) {
-        endPage();
-      }
-      flush();
-    }
   }
 }

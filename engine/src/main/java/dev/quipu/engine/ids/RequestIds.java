@@ -3,9 +3,11 @@ package dev.quipu.engine.ids;
 import dev.quipu.engine.damage.DamageException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * its table is full, or at a checkpoint, and always between two frames of the log. Its ids are
  * remembered for the window and an eighth more after its newest id was added: so a wrong clock may
  * once take an eighth of the window from them (see EngineClock), and they are still remembered for
- * the window.
+ * the window. Files are merged (see IdMerge) if their ids are no further apart than an eighth of
+ * the window, and a merged file is forgotten after its newest id like any other.
  *
  * Each generation has an epoch, 1 to 254 and then again from 1, by which counters determine whether
  * ids of theirs may be remembered. It is live until the file is dropped, which is not before a
@@ -31,6 +34,12 @@ public final class RequestIds {
 
   private static final int GENERATIONS_PER_WINDOW = 8;
 
+  /** Maximum number of ids of a merged file: a file of 2 GiB cannot be mapped. */
+  private static final long MERGED_ENTRIES_MAX = 48_000_000;
+
+  /** Limits the memory for the filter of a merged file to a share of that of a table. */
+  private static final int MERGED_TABLES_MAX = 16;
+
   /** Number of epochs, including 0 for none. */
   public static final int EPOCHS = 256;
 
@@ -41,6 +50,7 @@ public final class RequestIds {
   private final int tableMax;
   private final Deque<IdTable> waiting = new ArrayDeque<>();
   private final List<IdFile> files = new ArrayList<>();
+  private final List<IdFile> replaced = new ArrayList<>();
   private @Nullable IdTable spare;
   private final Secret secret;
   private final int[] generations = new int[EPOCHS]; // of each epoch, except the active one
@@ -185,7 +195,7 @@ public final class RequestIds {
 
   /** Replaces a table with the file that it was written to. */
   public void sealed(IdTable table, IdFile file) {
-    file.setEpoch(table.epoch());
+    file.setEpochs(table.epoch());
     waiting.remove(table);
     insert(file);
   }
@@ -197,7 +207,7 @@ public final class RequestIds {
 
   /** Inserts a file found at the start. */
   public void add(IdFile file) {
-    file.setEpoch(EPOCH_BEFORE);
+    file.setEpochs(EPOCH_BEFORE);
     generations[EPOCH_BEFORE]++;
     insert(file);
   }
@@ -259,8 +269,59 @@ public final class RequestIds {
   public void drop(List<IdFile> gone) {
     for (IdFile file : gone) {
       files.remove(file);
-      generations[file.epoch()]--;
+      for (int each : file.epochs()) {
+        generations[each]--;
+      }
     }
+  }
+
+  /**
+   * Returns files to be merged into one; empty if there are none. No table that waits for the disk
+   * has ids of frames between those of the files: they would be taken to be in the merged file.
+   */
+  public List<IdFile> mergeable(Set<IdFile> except) {
+    long end = waiting.isEmpty() ? Long.MAX_VALUE : waiting.getFirst().firstFrame();
+    if (active.size() > 0) {
+      end = Math.min(end, active.firstFrame());
+    }
+    long until = end;
+    List<IdFile> all = new ArrayList<>(files);
+    all.removeIf(file -> file.lastFrame() >= until);
+    long entriesMax = Math.min(MERGED_ENTRIES_MAX, (long) MERGED_TABLES_MAX * tableMax);
+    return IdMerge.choose(all, except, windowMillis / GENERATIONS_PER_WINDOW, entriesMax);
+  }
+
+  /**
+   * Replaces files with one that has all their ids.
+   *
+   * @return false if they are no longer in use
+   */
+  public boolean merged(List<IdFile> old, IdFile file) {
+    if (!files.containsAll(old)) {
+      return false;
+    }
+    file.setEpochs(old.stream().flatMapToInt(each -> Arrays.stream(each.epochs())).toArray());
+    files.removeAll(old);
+    insert(file);
+    replaced.addAll(old);
+    return true;
+  }
+
+  /** Returns whether a file has the ids of all frames of another one, which it was merged from. */
+  public boolean covers(IdFile other) {
+    return files.stream()
+        .anyMatch(file ->
+            file.firstFrame() <= other.firstFrame() && file.lastFrame() >= other.lastFrame());
+  }
+
+  /** Returns the files whose ids are in merged ones; a snapshot may still list them. */
+  public List<IdFile> replaced() {
+    return List.copyOf(replaced);
+  }
+
+  /** Forgets replaced files, which no durable snapshot lists any more. */
+  public void dropReplaced(List<IdFile> gone) {
+    replaced.removeAll(gone);
   }
 
   /** Returns whether an id added at {@code millis} is still remembered. */

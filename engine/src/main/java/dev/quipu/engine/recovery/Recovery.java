@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -213,7 +214,7 @@ public final class Recovery {
       try {
         IdFile file = IdFile.open(disk, path);
         state.ids.add(file);
-        if (file.firstFrame() >= next) { // it was sealed while the snapshot was written
+        if (file.lastFrame() >= next) { // it was sealed while the snapshot was written
           sealed.put(file.firstFrame(), file.lastFrame());
         }
       } catch (DamageException e) {
@@ -222,18 +223,23 @@ public final class Recovery {
     }
     // Files sealed since the snapshot make it unnecessary to read their ids from the log. A lenient
     // read reads the log all the same, and checks whether the engine could use the files.
+    List<IdFile> others = new ArrayList<>();
     for (Path path : IdFiles.all(disk, directory)) {
       if (listed.contains(path)) {
         continue;
       }
-      IdFile file;
       try {
-        file = IdFile.open(disk, path);
+        IdFile file = IdFile.open(disk, path);
+        if (file.firstFrame() >= next) {
+          others.add(file);
+        }
       } catch (DamageException e) {
         notes.add(e.fault() + "; its ids are in the log too");
-        continue;
       }
-      if (file.firstFrame() >= next) {
+    }
+    others.sort(Comparator.comparingLong(file -> file.firstFrame() - file.lastFrame()));
+    for (IdFile file : others) { // merged ones before those that they were merged from
+      if (!state.ids.covers(file)) {
         use(file);
       }
     }

@@ -298,11 +298,12 @@ final class IdFileTest {
     calls.removeIf(call -> call.startsWith("write 0 "));
     assertEquals(
         List.of(
-            "create 0000000000001000.ids.tmp",
             "buffer 4096",
+            "create 0000000000001000.ids.tmp",
             "write 4096 at 4096",
             "write 4096 at 0",
-            "write 72 at 8192",
+            "write 8 at 8192",
+            "write 64 at 8200",
             "sync",
             "close",
             "rename 0000000000001000.ids"),

@@ -1,0 +1,224 @@
+package dev.quipu.engine.ids;
+
+import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.environment.Disk;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Merges files of request ids that follow each other in the log. Not thread-safe.
+ *
+ * <pre>{@code
+ * Sizes are in tiers, each 4 times the last one. When there are 4 files of a tier, with only
+ * smaller ones between them, all these become one file: so a lookup queries few filters, and each
+ * id is written a few times. The ids of a merged file are not further apart than those of one generation
+ * may be, for they are forgotten together.
+ * }</pre>
+ */
+public final class IdMerge {
+  private static final int FILES_OF_A_TIER = 4;
+  private static final int TIER_BITS = 2;
+  private static final long BYTES_PER_PIECE = 1 << 20;
+  private static final long BYTES_PER_SYNC = 1 << 23;
+
+  /** Waits between two pieces of a merge. */
+  public interface Pace {
+    /** Returns whether to continue. */
+    boolean next();
+  }
+
+  private final Disk disk;
+  private final Path data;
+  private final Secret secret;
+
+  public IdMerge(Disk disk, Path data, long identity) {
+    this.disk = disk;
+    this.data = data;
+    this.secret = new Secret(identity);
+  }
+
+  /**
+   * Returns files to be merged into one, in order of their frames; empty if there are none.
+   *
+   * @param files in order of their frames
+   * @param except files that are not merged, nor others across them: a merged file has all ids
+   *     between its first and its last frame
+   * @param spanMillis how far their ids may be apart
+   * @param entriesMax how many ids they may have
+   */
+  public static List<IdFile> choose(
+      List<IdFile> files, Set<IdFile> except, long spanMillis, long entriesMax) {
+    List<IdFile> best = List.of();
+    for (int first = 0; first < files.size(); first++) {
+      List<IdFile> run = run(files.subList(first, files.size()), except, spanMillis, entriesMax);
+      if (!run.isEmpty() && (best.isEmpty() || tier(run.getFirst()) < tier(best.getFirst()))) {
+        best = run; // the smallest first: that is the least work for one file less
+      }
+    }
+    return best;
+  }
+
+  /** Returns the first files up to the fourth of the tier of the first one, or none. */
+  private static List<IdFile> run(
+      List<IdFile> files, Set<IdFile> except, long spanMillis, long entriesMax) {
+    int tier = tier(files.getFirst());
+    long oldest = Long.MAX_VALUE;
+    long newest = Long.MIN_VALUE;
+    long entries = 0;
+    int found = 0;
+    for (int i = 0; i < files.size(); i++) {
+      IdFile file = files.get(i);
+      oldest = Math.min(oldest, file.oldestMillis());
+      newest = Math.max(newest, file.newestMillis());
+      entries += file.entries();
+      boolean isApart = newest - oldest > spanMillis || tier(file) > tier;
+      if (isApart || entries > entriesMax || except.contains(file)) {
+        return List.of();
+      }
+      if (tier(file) == tier && ++found == FILES_OF_A_TIER) {
+        return List.copyOf(files.subList(0, i + 1));
+      }
+    }
+    return List.of();
+  }
+
+  private static int tier(IdFile file) {
+    return (Integer.SIZE - Integer.numberOfLeadingZeros(file.entries())) / TIER_BITS;
+  }
+
+  /**
+   * Writes the ids of files to a new one. The files remain: they are still in use, and a snapshot
+   * lists them.
+   *
+   * @return the new file, which is durable; null if {@code pace} ended the merge
+   * @throws DamageException if a page is damaged
+   */
+  public @Nullable IdFile merge(List<IdFile> files, Pace pace) throws IOException {
+    long firstFrame = files.getFirst().firstFrame();
+    long lastFrame = files.getLast().lastFrame();
+    Path path = IdFiles.merged(data, firstFrame, lastFrame);
+    boolean isWritten = false;
+    try (IdFileWriter out = new IdFileWriter(disk, path, entries(files))) {
+      if (!write(files, out, pace)) {
+        return null;
+      }
+      long oldest = files.stream().mapToLong(IdFile::oldestMillis).min().orElseThrow();
+      long newest = files.stream().mapToLong(IdFile::newestMillis).max().orElseThrow();
+      out.end(oldest, newest, firstFrame, lastFrame);
+      isWritten = true;
+    } finally {
+      if (!isWritten) {
+        disk.delete(IdFileWriter.draft(path));
+      }
+    }
+    return IdFile.open(disk, path);
+  }
+
+  private static int entries(List<IdFile> files) {
+    return Math.toIntExact(files.stream().mapToLong(IdFile::entries).sum());
+  }
+
+  /** Returns whether all was written. */
+  private boolean write(List<IdFile> files, IdFileWriter out, Pace pace) throws IOException {
+    List<Cursor> cursors = new ArrayList<>();
+    for (IdFile file : files.reversed()) { // the newest first
+      Cursor cursor = new Cursor(file);
+      if (cursor.next()) {
+        cursors.add(cursor);
+      }
+    }
+    Written written = new Written();
+    long paced = 0;
+    long synced = 0;
+    while (!cursors.isEmpty()) {
+      Cursor least = cursors.getFirst();
+      for (Cursor each : cursors) { // a few; of equal ones the first, which is the newest
+        if (Long.compareUnsigned(each.hash, least.hash) < 0) {
+          least = each;
+        }
+      }
+      if (written.isNew(least)) {
+        out.add(least.entries, least.at, least.hash);
+      }
+      if (!least.next()) {
+        cursors.remove(least);
+      }
+      if (out.bytes() - paced >= BYTES_PER_PIECE) {
+        paced = out.bytes();
+        if (paced - synced >= BYTES_PER_SYNC) {
+          synced = paced;
+          out.sync(); // often, so that no sync is long: the log shares the disk
+        }
+        if (!pace.next()) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /** Reads a file in order of hash. */
+  private final class Cursor {
+    final long[] entries = new long[IdFile.PAGE_ENTRIES * IdTable.STRIDE];
+    private final IdFile file;
+    private int page;
+    private int end;
+    int at = -IdTable.STRIDE;
+    long hash;
+
+    Cursor(IdFile file) {
+      this.file = file;
+      this.end = at + IdTable.STRIDE;
+    }
+
+    boolean next() {
+      at += IdTable.STRIDE;
+      if (at == end) {
+        if (page == file.pages()) {
+          return false;
+        }
+        end = file.entries(page++, entries) * IdTable.STRIDE;
+        at = 0;
+      }
+      hash = secret.hash(entries[at], entries[at + 1], IdTable.ordinal(entries[at + 2]));
+      return true;
+    }
+  }
+
+  /** The ids that were written last, which have one hash: in practice, one. */
+  private static final class Written {
+    private final List<long[]> others = new ArrayList<>();
+    private long hash;
+    private long high;
+    private long low;
+    private int ordinal = -1;
+
+    /** Returns whether an id was not written yet: it may have been forgotten and used again. */
+    boolean isNew(Cursor next) {
+      long nextHigh = next.entries[next.at];
+      long nextLow = next.entries[next.at + 1];
+      int nextOrdinal = IdTable.ordinal(next.entries[next.at + 2]);
+      if (next.hash != hash || ordinal < 0) {
+        others.clear();
+      } else if (nextHigh == high && nextLow == low && nextOrdinal == ordinal) {
+        return false;
+      } else {
+        for (long[] each : others) {
+          if (each[0] == nextHigh && each[1] == nextLow && each[2] == nextOrdinal) {
+            return false;
+          }
+        }
+        others.add(new long[] {high, low, ordinal});
+      }
+      hash = next.hash;
+      high = nextHigh;
+      low = nextLow;
+      ordinal = nextOrdinal;
+      return true;
+    }
+  }
+}
