@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * Sizes are in tiers, each 4 times the last one. When there are 4 files of a tier, with only
  * smaller ones between them, all these become one file: so a lookup queries few filters, and each
- * id is written a few times. The ids of a merged file are not further apart than those of one generation
- * may be, for they are forgotten together.
+ * id is written a few times. The ids of a merged file are not further apart than those of one
+ * generation may be, for they are forgotten together.
  * }</pre>
  */
 public final class IdMerge {
