@@ -25,7 +25,11 @@ public record HoldRequest(RequestId id, List<Add> adds, Duration ttl, Late late,
   public enum Late {
     /** It is rejected: {@link HoldResult.Closed}. */
     REJECT,
-    /** It is applied within the bounds of the hold, and marked as late. */
+    /**
+     * It is applied within the bounds of the hold, like an add, to the counters that have these
+     * names then, and marked as late. The engine rejects it if one of them does not exist, or was
+     * removed while the hold was open.
+     */
     APPLY
   }
 

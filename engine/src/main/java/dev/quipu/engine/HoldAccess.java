@@ -283,7 +283,7 @@ public final class HoldAccess {
     access.requireRoom(others);
     state.beginChange();
     List<TransactionRecord.Part> ended = new ArrayList<>(parts.size());
-    // After a counter was removed, a late settlement must not change a later one of its name.
+    // What an open hold reserves ends with its counter, so nothing may be settled late either.
     HoldRecord hold = others.isEmpty() ? open : open.withoutLateSettlement();
     boolean hasBounds = hold.has(HoldRecord.LATE_APPLY);
     for (int i = 0; i < parts.size(); i++) {
@@ -318,7 +318,10 @@ public final class HoldAccess {
     return ordinal;
   }
 
-  /** Adds what was used after the expiry, within the bounds of the hold. */
+  /**
+   * Adds what was used after the expiry, within the bounds of the hold. An expired hold is not part
+   * of a counter: like an add, this applies to the counter that has its name now.
+   */
   private HoldResult settleLate(TransactionRecord ended, long[] kept) {
     List<Add> adds = new ArrayList<>();
     List<TransactionRecord.Part> parts = new ArrayList<>(kept.length);

@@ -116,7 +116,7 @@ public final class TransactionAccess {
       return add.at(scale);
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
-          "add to %s: %s".formatted(add.counter(), e.getMessage()), e);
+          "amount of %s: %s".formatted(add.counter(), e.getMessage()), e);
     }
   }
 

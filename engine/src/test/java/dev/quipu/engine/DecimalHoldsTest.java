@@ -124,7 +124,7 @@ final class DecimalHoldsTest {
     IllegalArgumentException e =
         assertThrows(IllegalArgumentException.class, () -> engine.transactions().commit(ID, adds));
     assertEquals(
-        "add to money/a: field delta has 3 digits after the point; the limit is 2, the scale of"
+        "amount of money/a: field delta has 3 digits after the point; the limit is 2, the scale of"
             + " the counter",
         e.getMessage());
     assertThrows(IllegalArgumentException.class, () -> hold(adds.toArray(Add[]::new)));

@@ -36,7 +36,7 @@ record ScaledTransactions(Transactions inUnits, ScaleRules rules) implements Tra
         converted.add(add.at(rules.of(add.counter())));
       } catch (IllegalArgumentException e) {
         throw new IllegalArgumentException(
-            "add to %s: %s".formatted(add.counter(), e.getMessage()), e);
+            "amount of %s: %s".formatted(add.counter(), e.getMessage()), e);
       }
     }
     return converted;

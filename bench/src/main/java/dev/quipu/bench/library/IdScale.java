@@ -39,10 +39,8 @@ public final class IdScale {
       IdScale scale = new IdScale(engine, directory);
       scale.add(2 * STEP_IDS); // compiles
       for (long milestone = 4 * STEP_IDS; milestone <= idsMax; milestone *= 2) {
-        double nanos = 0;
-        long before = scale.sequence;
-        nanos += scale.add(milestone - before);
-        rows.append(scale.row(nanos / (milestone - before)));
+        long count = milestone - scale.sequence;
+        rows.append(scale.row(scale.add(count) / count));
       }
     } finally {
       DataDirectory.delete(directory);

@@ -145,7 +145,7 @@ public final class Checkpointer implements AutoCloseable {
   private void tick() {
     try {
       highWater.sync();
-      if (logBytes() >= settings.checkpointBytes() || hasForgotten()) {
+      if (logBytes() >= settings.checkpointBytes() || hasUnneededIdFiles()) {
         checkpoint();
       }
       failing = false;
@@ -162,7 +162,7 @@ public final class Checkpointer implements AutoCloseable {
   }
 
   /** Returns whether there are files of ids that justify a new snapshot without them. */
-  private boolean hasForgotten() {
+  private boolean hasUnneededIdFiles() {
     long now = settings.clock().nanoTime();
     if (now - lookedNanos < settings.window().toNanos() / LOOKS_PER_WINDOW) {
       return false;
@@ -253,10 +253,9 @@ public final class Checkpointer implements AutoCloseable {
       state.ids.dropReplaced(replaced);
       return true;
     });
-    for (IdFile file : forgotten) {
-      disk.delete(file.path());
-    }
-    for (IdFile file : replaced) {
+    List<IdFile> unneeded = new ArrayList<>(forgotten);
+    unneeded.addAll(replaced);
+    for (IdFile file : unneeded) {
       disk.delete(file.path());
     }
   }

@@ -4,7 +4,6 @@ import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.Failure;
-import dev.quipu.engine.environment.Threads;
 import dev.quipu.engine.environment.Ticker;
 import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.ids.IdFiles;
@@ -16,8 +15,6 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,15 +40,11 @@ final class IdMerger implements Closeable {
   private static final Logger LOGGER = LoggerFactory.getLogger(IdMerger.class);
 
   private final Disk disk;
-  private final Threads threads;
   private final Path directory;
   private final Committer committer;
   private final Failure failure;
   private final IdMerge merge;
   private final Set<IdFile> damaged = new HashSet<>(); // only its thread
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
-  private boolean closed; // guarded by lock
   private boolean failing;
   private final Ticker ticker;
 
@@ -62,7 +55,6 @@ final class IdMerger implements Closeable {
       Committer committer,
       Failure failure) {
     this.disk = environment.disk();
-    this.threads = environment.threads();
     this.directory = directory;
     this.committer = committer;
     this.failure = failure;
@@ -70,11 +62,11 @@ final class IdMerger implements Closeable {
     this.ticker = new Ticker(environment, failure, "quipu-id-merger", TICK, this::tick);
   }
 
-  private void tick() {
+  private void tick(Ticker ticker) {
     try {
       List<IdFile> files = choose();
-      while (!files.isEmpty() && hasRoom(files) && pause()) {
-        merge(files);
+      while (!files.isEmpty() && hasRoom(files) && ticker.pause(PAUSE)) {
+        merge(files, ticker);
         failing = false;
         files = choose();
       }
@@ -103,10 +95,10 @@ final class IdMerger implements Closeable {
     return disk.usableBytes(IdFiles.directory(directory)) / FREE_SHARE >= bytes;
   }
 
-  private void merge(List<IdFile> files) throws IOException {
+  private void merge(List<IdFile> files, Ticker ticker) throws IOException {
     @Nullable IdFile merged;
     try {
-      merged = merge.merge(files, this::pause);
+      merged = merge.merge(files, () -> ticker.pause(PAUSE));
     } catch (DamageException e) { // a lookup reports it if it needs the page
       damaged.addAll(files);
       throw new IOException(e);
@@ -119,31 +111,8 @@ final class IdMerger implements Closeable {
     }
   }
 
-  /** Waits a moment; returns false if it was closed or the engine has ended. */
-  private boolean pause() {
-    lock.lock();
-    try {
-      if (!closed) {
-        threads.await(lock, changed, PAUSE.toNanos());
-      }
-      return !closed && !failure.hasEnded();
-    } catch (InterruptedException e) { // only by a virtual machine that is shutting down
-      Thread.currentThread().interrupt();
-      return false;
-    } finally {
-      lock.unlock();
-    }
-  }
-
   @Override
   public void close() {
-    lock.lock();
-    try {
-      closed = true;
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
     ticker.close();
   }
 }

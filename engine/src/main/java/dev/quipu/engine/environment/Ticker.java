@@ -5,6 +5,7 @@ import java.io.Closeable;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +17,7 @@ public final class Ticker implements Closeable {
   private final Failure failure;
   private final String name;
   private final Duration interval;
-  private final Runnable round;
+  private final Consumer<Ticker> round;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Thread thread;
@@ -25,6 +26,16 @@ public final class Ticker implements Closeable {
 
   public Ticker(
       Environment environment, Failure failure, String name, Duration interval, Runnable round) {
+    this(environment, failure, name, interval, ticker -> round.run());
+  }
+
+  /** With rounds that {@link #pause}. */
+  public Ticker(
+      Environment environment,
+      Failure failure,
+      String name,
+      Duration interval,
+      Consumer<Ticker> round) {
     this.threads = environment.threads();
     this.failure = failure;
     this.name = name;
@@ -34,11 +45,11 @@ public final class Ticker implements Closeable {
   }
 
   private void work() {
-    while (awaitNext()) {
+    while (await(interval)) {
       // One more round after the engine has ended releases callers that nobody woke.
       boolean isLast = failure.hasEnded();
       try {
-        round.run();
+        round.accept(this);
         failing = false;
       } catch (QuipuException e) { // for example, the disk is full
         if (!failing && !failure.hasEnded()) {
@@ -56,14 +67,20 @@ public final class Ticker implements Closeable {
     }
   }
 
-  private boolean awaitNext() {
+  /** Waits within a round; returns false if it was closed or the engine has ended. */
+  public boolean pause(Duration time) {
+    return await(time) && !failure.hasEnded();
+  }
+
+  private boolean await(Duration time) {
     lock.lock();
     try {
       if (!closed) {
-        threads.await(lock, changed, interval.toNanos());
+        threads.await(lock, changed, time.toNanos());
       }
       return !closed;
     } catch (InterruptedException e) { // only by a virtual machine that is shutting down
+      Thread.currentThread().interrupt();
       return false;
     } finally {
       lock.unlock();

@@ -6,6 +6,7 @@ import dev.quipu.engine.environment.Disk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
@@ -176,13 +177,11 @@ public final class IdFile {
    * @throws DamageException at the first damaged page
    */
   void forEach(Consumer<long[]> action) {
+    long[] entries = new long[PAGE_ENTRIES * IdTable.STRIDE];
     for (int page = 0; page < pages; page++) {
-      int start = check(page);
-      int count = bytes.getInt(start + 4);
-      for (int i = 0; i < count; i++) {
-        long[] entry = new long[IdTable.STRIDE];
-        copy(start + PAGE_HEAD + i * ENTRY, entry);
-        action.accept(entry);
+      int end = entries(page, entries) * IdTable.STRIDE;
+      for (int at = 0; at < end; at += IdTable.STRIDE) {
+        action.accept(Arrays.copyOfRange(entries, at, at + IdTable.STRIDE));
       }
     }
   }

@@ -99,7 +99,7 @@ final class DecimalHoldsTest {
     Client.Reply tooFine =
         post("/v1/transactions", "h-3", "{'adds':[{'counter':'money/h','delta':0.001}]}");
     assertEquals(400, tooFine.status());
-    assertTrue(tooFine.text("detail").startsWith("add to money/h: field delta has 3 digits"));
+    assertTrue(tooFine.text("detail").startsWith("amount of money/h: field delta has 3 digits"));
     assertEquals("8.50", value("money/h"));
   }
 
@@ -145,7 +145,7 @@ final class DecimalHoldsTest {
           "*2\r\n*2\r\n*2\r\n" + bulk("8.50") + bulk("-1.50") + "*2\r\n:3\r\n:3\r\n:0\r\n",
           redis.ask("QUIPU.TX r-1 2 money/r -1.5 FLOOR 0 r 3"));
       assertEquals(
-          "-ERR add to money/r: field delta has 3 digits after the point; the limit is 2, the scale"
+          "-ERR amount of money/r: field delta has 3 digits after the point; the limit is 2, the scale"
               + " of the counter\r\n",
           redis.ask("QUIPU.TX r-2 1 money/r 0.001"));
       String rejected = redis.ask("QUIPU.HOLD money/r -9 ID r-3 TTL 600000 FLOOR 0");
