@@ -6,9 +6,9 @@ import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.Watches;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.PrimitiveIterator;
 import org.jspecify.annotations.Nullable;
 
 /** The part of {@link CounterAccess} that changes nothing. */
@@ -148,13 +148,16 @@ class CounterReads {
    */
   public List<String> names(String prefix, String after, int limit) {
     List<String> names = new ArrayList<>();
-    for (Map.Entry<String, Integer> each : state.counters.from(after, false).entrySet()) {
+    PrimitiveIterator.OfInt next = state.counters.from(after, false);
+    while (next.hasNext() && names.size() < limit) {
       visited++;
-      if (names.size() == limit || !each.getKey().startsWith(prefix)) {
+      int ordinal = next.nextInt();
+      String name = state.nameOf(ordinal);
+      if (!name.startsWith(prefix)) {
         break;
       }
-      if (isAlive(each.getValue())) {
-        names.add(each.getKey());
+      if (isAlive(ordinal)) {
+        names.add(name);
       }
     }
     return names;

@@ -8,10 +8,9 @@ import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.Watches;
 import dev.quipu.store.Key;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.PrimitiveIterator;
 
 /**
  * Lists counters by name: numbers only, without members of families.
@@ -46,10 +45,10 @@ final class ListTask extends Task {
 
   @Override
   public boolean run(State state, Group group) {
-    Iterator<Map.Entry<String, Integer>> next = iterator(state);
+    PrimitiveIterator.OfInt next = state.counters.from(from, isInclusive);
     for (int visits = 0; next.hasNext(); visits++) {
-      Map.Entry<String, Integer> each = next.next();
-      String name = each.getKey();
+      int ordinal = next.nextInt();
+      String name = state.nameOf(ordinal);
       if (!name.startsWith(prefix)) {
         break;
       }
@@ -64,17 +63,13 @@ final class ListTask extends Task {
       int end = Watches.familyEnd(name);
       if (end >= 0) {
         goOnAt(name.substring(0, end) + (char) (name.charAt(end) + 1));
-        next = iterator(state);
+        next = state.counters.from(from, isInclusive);
       } else {
-        add(state, name, each.getValue());
+        add(state, name, ordinal);
       }
     }
     page = new CounterPage(found, Optional.empty());
     return true;
-  }
-
-  private Iterator<Map.Entry<String, Integer>> iterator(State state) {
-    return state.counters.from(from, isInclusive).entrySet().iterator();
   }
 
   private void goOnAt(String name) {

@@ -193,7 +193,7 @@ final class EngineCallsTest {
       assertEquals(0, found.idFiles());
       assertEquals(4, found.frames(), "one for each call");
       assertTrue(found.logBytes() >= 4 * 40 && found.logBytes() % 8 == 0);
-      assertTrue(found.memoryBytes() > 4 * 192 + 2 * 256, "bytes: " + found.memoryBytes());
+      assertTrue(found.memoryBytes() > 4 * 48 + 2 * 256, "bytes: " + found.memoryBytes());
       assertEquals(1, found.segments());
       engine.checkpoint();
       assertEquals(1, engine.statistics().idFiles());

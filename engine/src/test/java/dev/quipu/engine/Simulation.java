@@ -6,6 +6,7 @@ import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.Failure;
 import dev.quipu.engine.environment.Threads;
 import dev.quipu.engine.ids.IdTable;
+import dev.quipu.engine.state.CounterContent;
 import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
 import java.io.IOException;
@@ -387,7 +388,7 @@ final class Simulation {
     List<String> alive = new ArrayList<>();
     CounterTable counters = state.counters;
     for (int ordinal = 0; ordinal < counters.size(); ordinal++) {
-      CounterTable.Content content = counters.content(ordinal, state.ids);
+      CounterContent content = counters.content(ordinal, state.ids);
       if (content != null && content.isWritten) {
         byte[] text = content.text;
         SimModel.Cell cell =

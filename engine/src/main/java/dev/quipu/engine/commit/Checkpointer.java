@@ -14,6 +14,7 @@ import dev.quipu.engine.log.Log;
 import dev.quipu.engine.measure.EngineObserver.Work;
 import dev.quipu.engine.measure.Stopwatch;
 import dev.quipu.engine.recovery.Snapshot;
+import dev.quipu.engine.state.CounterContent;
 import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.OpenHold;
 import dev.quipu.engine.state.State;
@@ -190,10 +191,10 @@ public final class Checkpointer implements AutoCloseable {
   private void writeCounters(Snapshot snapshot) throws IOException {
     for (int first = 0; ; first += COUNTERS_AT_ONCE) {
       int from = first;
-      List<CounterTable.@Nullable Content> contents =
+      List<@Nullable CounterContent> contents =
           committer.get((state, group) -> contents(state, from));
       for (int i = 0; i < contents.size(); i++) {
-        CounterTable.Content content = contents.get(i);
+        CounterContent content = contents.get(i);
         if (content != null) {
           snapshot.counter(first + i, content);
         }
@@ -204,9 +205,9 @@ public final class Checkpointer implements AutoCloseable {
     }
   }
 
-  private static List<CounterTable.@Nullable Content> contents(State state, int first) {
+  private static List<@Nullable CounterContent> contents(State state, int first) {
     CounterTable counters = state.counters;
-    List<CounterTable.@Nullable Content> contents = new ArrayList<>();
+    List<@Nullable CounterContent> contents = new ArrayList<>();
     for (int i = first; i < Math.min(counters.size(), first + COUNTERS_AT_ONCE); i++) {
       contents.add(counters.content(i, state.ids));
     }

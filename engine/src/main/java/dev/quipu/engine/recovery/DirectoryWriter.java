@@ -7,7 +7,7 @@ import dev.quipu.engine.environment.Threads;
 import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
-import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.CounterContent;
 import dev.quipu.engine.state.OpenHold;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
@@ -55,7 +55,7 @@ public record DirectoryWriter(Disk disk, Path directory, long identity) {
     try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
       snapshot.idFiles(files, isSalvaged);
       for (int i = 0; i < state.counters.size(); i++) {
-        CounterTable.Content content = state.counters.content(i, state.ids);
+        CounterContent content = state.counters.content(i, state.ids);
         if (content != null) {
           snapshot.counter(i, content);
         }

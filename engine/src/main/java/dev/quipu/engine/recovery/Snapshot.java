@@ -9,7 +9,7 @@ import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.log.TransactionRecord;
-import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.CounterContent;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -128,7 +128,7 @@ public final class Snapshot implements Closeable {
   }
 
   /** Writes one counter as it was when it was read. */
-  public void counter(int ordinal, CounterTable.Content content) throws IOException {
+  public void counter(int ordinal, CounterContent content) throws IOException {
     byte[] text = content.text;
     int textLength = text == null ? 0 : text.length;
     room(5 * Records.COUNTER_RECORD_BYTES_MAX + 3 * content.name.length() + textLength);

@@ -1,12 +1,13 @@
 package dev.quipu.engine.state;
 
+import dev.quipu.Limits;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.ids.Secret;
-import dev.quipu.store.Key;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.PrimitiveIterator;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * Each counter has an ordinal. Names and values are stored in pages by ordinal, so that growing the
- * table moves nothing. Names are found through an index; a sorted map of names serves listings.
+ * table moves nothing. Names are found through an index; listings read the ordinals in order of
+ * their names. A counter has no object of its own: a name of 16 letters takes about 50 bytes in
+ * all, and no array is larger than a few hundred KB, which G1 would place in regions of their own.
  *
  * A removed counter keeps its name and ordinal as a tombstone while request ids refer to them: see
  * Tombstones. After that both may be reused.
@@ -29,22 +32,20 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CounterTable {
   private static final int PAGE = CounterTablePage.SIZE;
-  private static final int PAGE_BITS = Integer.numberOfTrailingZeros(PAGE);
 
   /** Heap of a counter without its name, in bytes: an estimate, rather too high than too low. */
-  static final int COUNTER_BYTES = 192;
-
-  /** Heap per char of a name: in the string, and again in the page. */
-  private static final int CHAR_BYTES = 3;
+  static final int COUNTER_BYTES = 48;
 
   /** Heap of a text without its content, in bytes. */
   private static final int TEXT_BYTES = 96;
 
   private final NameIndex index;
-  private CounterTablePage[] pages = {};
+  private final CounterPages pages = new CounterPages();
   private final Map<Integer, byte[]> texts = new HashMap<>();
   private long lastVersion;
-  private final TreeMap<String, Integer> sorted = new TreeMap<>(Key.ORDER);
+  private final SortedNames sorted = new SortedNames(pages);
+  private boolean isSorted;
+  private int written;
   private int size;
   private int named;
   private int[] free = new int[16]; // free ordinals below size
@@ -54,27 +55,6 @@ public final class CounterTable {
 
   CounterTable(Secret secret) {
     this.index = new NameIndex(secret);
-  }
-
-  /** The content of an ordinal when it was read. */
-  public static final class Content {
-    public final String name;
-    public final boolean isWritten;
-    public final long value;
-    public final byte @Nullable [] text; // null for a number
-    public final long expiresAt;
-    public final int scale;
-    public final boolean hasIds;
-
-    private Content(CounterTable table, int ordinal, String name, boolean hasIds) {
-      this.name = name;
-      this.hasIds = hasIds;
-      this.isWritten = table.isWritten(ordinal);
-      this.value = table.value(ordinal);
-      this.text = table.text(ordinal);
-      this.expiresAt = table.expiresAt(ordinal);
-      this.scale = table.scale(ordinal);
-    }
   }
 
   /** Returns the exclusive upper bound of all ordinals. */
@@ -94,7 +74,7 @@ public final class CounterTable {
 
   /** Returns the estimated heap of a new counter, in bytes. */
   public static long memoryBytes(String name) {
-    return COUNTER_BYTES + (long) CHAR_BYTES * name.length();
+    return COUNTER_BYTES + Limits.utf8Length(name) * 5L / 4; // pages grow by a quarter
   }
 
   /** Returns the estimated heap of a text under a counter's name, in bytes. */
@@ -104,15 +84,15 @@ public final class CounterTable {
 
   /** Returns the ordinal of a name; -1 if it has none. */
   public int find(String name) {
-    return index.find(name, this);
+    return index.find(name, pages);
   }
 
   /**
-   * Returns the ordinal of a short ASCII name without control characters; -1 if it has none, and
-   * for any other name.
+   * Returns the ordinal of an ASCII name without control characters; -1 if it has none, and for any
+   * other name.
    */
   public int find(byte[] name, int from, int length) {
-    if (length < 1 || length > CounterTablePage.SHORT_NAME_MAX) {
+    if (length < 1) {
       return -1;
     }
     for (int i = from; i < from + length; i++) {
@@ -120,12 +100,7 @@ public final class CounterTable {
         return -1;
       }
     }
-    return index.find(name, from, length, this);
-  }
-
-  /** Returns whether an ordinal has this short name. */
-  boolean isName(int ordinal, byte[] name, int from, int length) {
-    return page(ordinal).isName(ordinal & (PAGE - 1), name, from, length);
+    return index.find(name, from, length, pages);
   }
 
   /** Assigns an ordinal to a new name. */
@@ -144,10 +119,10 @@ public final class CounterTable {
    * records.
    */
   void redefine(int ordinal, String name) {
-    if (ordinal < size && name.equals(name(ordinal))) {
+    if (ordinal < size && pages.isName(ordinal, name)) {
       return;
     }
-    if (ordinal < size && name(ordinal) != null) {
+    if (ordinal < size && hasName(ordinal)) {
       forget(ordinal);
     }
     int other = find(name);
@@ -171,7 +146,7 @@ public final class CounterTable {
    * @throws IllegalStateException if it is already free: two counters would get the same ordinal
    */
   public void free(int ordinal) {
-    if (name(ordinal) == null) {
+    if (!hasName(ordinal)) {
       throw new IllegalStateException("ordinal " + ordinal + " is free already");
     }
     reserveFree(); // before anything changes
@@ -189,10 +164,11 @@ public final class CounterTable {
     String name = name(ordinal);
     remove(ordinal);
     CounterTablePage page = page(ordinal);
-    page.states[ordinal & (PAGE - 1)] &= CounterTablePage.VERSIONED;
+    page.unmark(ordinal & (PAGE - 1), ~CounterTablePage.VERSIONED & 0xff);
+    page.epoch(ordinal & (PAGE - 1), 0);
     if (name != null) {
       index.remove(name, ordinal);
-      page.forget(ordinal & (PAGE - 1));
+      page.forgetName(ordinal & (PAGE - 1));
       named--;
       memoryBytes -= memoryBytes(name);
     }
@@ -202,7 +178,7 @@ public final class CounterTable {
   void findFree(IntPredicate isKeptBack) {
     freeCount = 0;
     for (int ordinal = size - 1; ordinal >= 0; ordinal--) {
-      if (name(ordinal) == null && !isKeptBack.test(ordinal)) {
+      if (!hasName(ordinal) && !isKeptBack.test(ordinal)) {
         reserveFree();
         free[freeCount++] = ordinal;
       }
@@ -211,38 +187,39 @@ public final class CounterTable {
 
   /** Ensures that the table has a slot for an ordinal, named or not. */
   void reach(int ordinal) {
-    while (pages.length << PAGE_BITS <= ordinal) {
-      CounterTablePage page = new CounterTablePage();
-      pages = Arrays.copyOf(pages, pages.length + 1);
-      pages[pages.length - 1] = page;
-    }
+    pages.reach(ordinal);
     size = Math.max(size, ordinal + 1);
   }
 
   private CounterTablePage page(int ordinal) {
-    return pages[ordinal >>> PAGE_BITS];
+    return pages.of(ordinal);
   }
 
-  private short state(int ordinal) {
-    return page(ordinal).states[ordinal & (PAGE - 1)];
+  private boolean is(int ordinal, int flag) {
+    return page(ordinal).is(ordinal & (PAGE - 1), flag);
   }
 
-  private void mark(int ordinal, short bits) {
-    page(ordinal).states[ordinal & (PAGE - 1)] |= bits;
+  private void mark(int ordinal, int flag) {
+    page(ordinal).mark(ordinal & (PAGE - 1), flag);
   }
 
-  private void unmark(int ordinal, int bits) {
-    page(ordinal).states[ordinal & (PAGE - 1)] &= (short) ~bits;
+  private void unmark(int ordinal, int flag) {
+    page(ordinal).unmark(ordinal & (PAGE - 1), flag);
+  }
+
+  /** Returns whether an ordinal has a name, and so is not free. */
+  public boolean hasName(int ordinal) {
+    return pages.hasName(ordinal);
   }
 
   /** Returns the name of an ordinal; null if it is free. */
   public @Nullable String name(int ordinal) {
-    return page(ordinal).names[ordinal & (PAGE - 1)];
+    return pages.name(ordinal);
   }
 
   /** Returns the value; 0 if it was never written or holds a text. */
   public long value(int ordinal) {
-    return page(ordinal).values[ordinal & (PAGE - 1)];
+    return page(ordinal).value(ordinal & (PAGE - 1));
   }
 
   /** Returns the number of digits after the point of the values; kept when they are removed. */
@@ -252,7 +229,7 @@ public final class CounterTable {
   }
 
   public boolean isScaled(int ordinal) {
-    return (state(ordinal) & CounterTablePage.SCALED) != 0;
+    return is(ordinal, CounterTablePage.SCALED);
   }
 
   public void scale(int ordinal, int scale) {
@@ -261,15 +238,14 @@ public final class CounterTable {
 
   /** Returns whether the counter was ever written; one that was not may have a canceled request. */
   public boolean isWritten(int ordinal) {
-    return (state(ordinal) & CounterTablePage.WRITTEN) != 0;
+    return is(ordinal, CounterTablePage.WRITTEN);
   }
 
   public void set(int ordinal, long value) {
     CounterTablePage page = page(ordinal);
-    page.values[ordinal & (PAGE - 1)] = value;
-    short state = page.states[ordinal & (PAGE - 1)];
-    if ((state & (CounterTablePage.WRITTEN | CounterTablePage.TEXT | CounterTablePage.VERSIONED))
-        != CounterTablePage.WRITTEN) { // almost never
+    page.value(ordinal & (PAGE - 1), value);
+    int flags = CounterTablePage.WRITTEN | CounterTablePage.TEXT | CounterTablePage.VERSIONED;
+    if (page.flags(ordinal & (PAGE - 1), flags) != CounterTablePage.WRITTEN) { // almost never
       dropText(ordinal);
       wrote(ordinal);
     }
@@ -281,13 +257,16 @@ public final class CounterTable {
       mark(ordinal, CounterTablePage.WRITTEN);
       String name = name(ordinal);
       if (name != null) { // otherwise a later record frees it
-        sorted.put(name, ordinal);
+        written++;
+        if (isSorted) {
+          sorted.add(ordinal, name.getBytes(StandardCharsets.UTF_8));
+        }
       }
     }
   }
 
   private void dropText(int ordinal) {
-    if ((state(ordinal) & CounterTablePage.TEXT) != 0) {
+    if (is(ordinal, CounterTablePage.TEXT)) {
       byte[] gone = texts.remove(ordinal);
       memoryBytes -= gone == null ? 0 : memoryBytes(gone);
       unmark(ordinal, CounterTablePage.TEXT);
@@ -304,7 +283,7 @@ public final class CounterTable {
   /** Stores a text in an ordinal, replacing its number. */
   public void setText(int ordinal, byte[] text) {
     dropText(ordinal);
-    page(ordinal).values[ordinal & (PAGE - 1)] = 0;
+    page(ordinal).value(ordinal & (PAGE - 1), 0);
     texts.put(ordinal, text);
     memoryBytes += memoryBytes(text);
     mark(ordinal, CounterTablePage.TEXT);
@@ -313,7 +292,7 @@ public final class CounterTable {
 
   /** Returns the text; null if there is none, the common case. */
   public byte @Nullable [] text(int ordinal) {
-    return (state(ordinal) & CounterTablePage.TEXT) == 0 ? null : texts.get(ordinal);
+    return is(ordinal, CounterTablePage.TEXT) ? texts.get(ordinal) : null;
   }
 
   /** Returns whether any ordinal holds a text. */
@@ -335,16 +314,18 @@ public final class CounterTable {
       Arrays.fill(versions, ++lastVersion);
       page.versions = versions;
       for (int i = 0; i < PAGE; i++) {
-        page.states[i] |= CounterTablePage.VERSIONED;
+        page.mark(i, CounterTablePage.VERSIONED);
       }
     }
     return versions[ordinal & (PAGE - 1)];
   }
 
   /** Returns the content of an ordinal; null if it is free. */
-  public @Nullable Content content(int ordinal, RequestIds ids) {
+  public @Nullable CounterContent content(int ordinal, RequestIds ids) {
     String name = name(ordinal);
-    return name == null ? null : new Content(this, ordinal, name, ids.isLive(epochOfIds(ordinal)));
+    return name == null
+        ? null
+        : new CounterContent(this, ordinal, name, ids.isLive(epochOfIds(ordinal)));
   }
 
   /** Returns when the counter expires, in milliseconds since 1970; 0 for never. */
@@ -355,10 +336,10 @@ public final class CounterTable {
 
   /** Returns whether the counter was written and has not expired. */
   public boolean isAlive(int ordinal, long nowMillis) {
-    short state = state(ordinal);
-    return (state & (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES))
-            == CounterTablePage.WRITTEN // the common case
-        || ((state & CounterTablePage.WRITTEN) != 0 && expiresAt(ordinal) > nowMillis);
+    int both = CounterTablePage.WRITTEN | CounterTablePage.EXPIRES;
+    int flags = page(ordinal).flags(ordinal & (PAGE - 1), both);
+    return flags == CounterTablePage.WRITTEN // the common case
+        || (flags == both && expiresAt(ordinal) > nowMillis);
   }
 
   /** Sets when the counter expires; 0 for never. */
@@ -398,10 +379,10 @@ public final class CounterTable {
   public int findExpired(long nowMillis, int[] found, int max) {
     int count = 0;
     long next = Long.MAX_VALUE;
-    for (int number = 0; number < pages.length; number++) {
-      CounterTablePage page = pages[number];
+    for (int number = 0; number < pages.size(); number++) {
+      CounterTablePage page = pages.get(number);
       if (page.nextExpiryMillis <= nowMillis) {
-        count = page.findExpired(number << PAGE_BITS, nowMillis, found, count, max);
+        count = page.findExpired(number * PAGE, nowMillis, found, count, max);
       }
       next = Math.min(next, page.nextExpiryMillis);
       if (count >= max) {
@@ -415,8 +396,8 @@ public final class CounterTable {
   /** Returns the number of expired counters that are still present. */
   public int expiredSize(long nowMillis) {
     int count = 0;
-    for (CounterTablePage page : pages) {
-      count += page.expiredSize(nowMillis);
+    for (int number = 0; number < pages.size(); number++) {
+      count += pages.get(number).expiredSize(nowMillis);
     }
     return count;
   }
@@ -424,17 +405,15 @@ public final class CounterTable {
   /** Records that a counter has a request id in the generation with this epoch, 1 to 255. */
   public void markIds(int ordinal, int epoch) {
     reach(ordinal);
-    short[] states = page(ordinal).states;
-    int at = ordinal & (PAGE - 1);
-    if (((states[at] >>> CounterTablePage.EPOCH_SHIFT) & CounterTablePage.FLAGS) != epoch) {
-      int flags = states[at] & CounterTablePage.FLAGS;
-      states[at] = (short) (flags | (epoch << CounterTablePage.EPOCH_SHIFT));
+    CounterTablePage page = page(ordinal);
+    if (page.epoch(ordinal & (PAGE - 1)) != epoch) {
+      page.epoch(ordinal & (PAGE - 1), epoch);
     }
   }
 
   /** Returns the epoch of the generation with its newest request id; 0 if it never had one. */
   public int epochOfIds(int ordinal) {
-    return (state(ordinal) >>> CounterTablePage.EPOCH_SHIFT) & CounterTablePage.FLAGS;
+    return page(ordinal).epoch(ordinal & (PAGE - 1));
   }
 
   /** Marks a counter as waiting in {@link Tombstones}; returns whether it was not marked before. */
@@ -445,7 +424,7 @@ public final class CounterTable {
   }
 
   public boolean isTombstone(int ordinal) {
-    return (state(ordinal) & CounterTablePage.TOMBSTONE) != 0;
+    return is(ordinal, CounterTablePage.TOMBSTONE);
   }
 
   /** Clears the mark of {@link #markTombstone}. */
@@ -456,12 +435,15 @@ public final class CounterTable {
   /** Resets the counter to one that was never written; its name keeps the ordinal. */
   public void remove(int ordinal) {
     if (isWritten(ordinal)) {
-      page(ordinal).values[ordinal & (PAGE - 1)] = 0;
+      page(ordinal).value(ordinal & (PAGE - 1), 0);
       dropText(ordinal);
       unmark(ordinal, CounterTablePage.WRITTEN);
       String name = name(ordinal);
       if (name != null) {
-        sorted.remove(name, ordinal);
+        written--;
+        if (isSorted) {
+          sorted.remove(ordinal, name.getBytes(StandardCharsets.UTF_8));
+        }
       }
       changed(ordinal);
     }
@@ -473,10 +455,9 @@ public final class CounterTable {
    * marked before.
    */
   public boolean markDirty(int ordinal) {
-    short[] states = page(ordinal).states;
-    short state = states[ordinal & (PAGE - 1)];
-    states[ordinal & (PAGE - 1)] = (short) (state | CounterTablePage.DIRTY);
-    return (state & CounterTablePage.DIRTY) == 0;
+    boolean wasDirty = is(ordinal, CounterTablePage.DIRTY);
+    mark(ordinal, CounterTablePage.DIRTY);
+    return !wasDirty;
   }
 
   /** Clears the mark of {@link #markDirty}. */
@@ -484,13 +465,29 @@ public final class CounterTable {
     unmark(ordinal, CounterTablePage.DIRTY);
   }
 
-  /** Returns written counters by name, starting at {@code from}. */
-  public Map<String, Integer> from(String from, boolean inclusive) {
-    return sorted.tailMap(from, inclusive);
+  /** Sorts the names, after which they are kept in order: sooner, each would be sorted alone. */
+  void sort() {
+    int[] ordinals = new int[written];
+    int count = 0;
+    for (int ordinal = 0; ordinal < size; ordinal++) {
+      if (isWritten(ordinal) && hasName(ordinal)) {
+        ordinals[count++] = ordinal;
+      }
+    }
+    sorted.sort(ordinals);
+    isSorted = true;
+  }
+
+  /** Returns written counters by name, starting at {@code from}. Valid until the next change. */
+  public PrimitiveIterator.OfInt from(String from, boolean inclusive) {
+    if (!isSorted) {
+      sort();
+    }
+    return sorted.from(from, inclusive);
   }
 
   /** Returns the number of written counters. */
   public int writtenSize() {
-    return sorted.size();
+    return written;
   }
 }

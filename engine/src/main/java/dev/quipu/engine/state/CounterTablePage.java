@@ -1,72 +1,239 @@
 package dev.quipu.engine.state;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A page of a {@link CounterTable}: {@link #SIZE} counters by ordinal. */
+/**
+ * A page of a {@link CounterTable}: {@link #SIZE} counters by ordinal.
+ *
+ * <pre>{@code
+ * Two longs per counter, so that one cache line has all that an add needs:
+ *   value
+ *   place of the name << 16 | epoch of its newest request id << 8 | flags
+ * Names are consecutive in UTF-8, each after its length: one byte below 128, otherwise two. A page
+ * grows by a quarter, or drops removed names if they take half of the space.
+ * }</pre>
+ */
 final class CounterTablePage {
   static final int SIZE = 1 << 12;
 
-  /** Length of the longest name, in bytes, that is found by its bytes. */
-  static final int SHORT_NAME_MAX = 127;
-
-  private static final int BYTES_FIRST = 1 << 10; // above the length of the longest name
+  static final int BYTES_FIRST = 1 << 10; // above the length of the longest name
+  private static final int SHORT_MAX = 0x7f;
 
   /** Flag: the ordinal holds a number or a text. */
-  static final short WRITTEN = 1;
+  static final int WRITTEN = 1;
 
   /** Flag: it expires. */
-  static final short EXPIRES = 2;
+  static final int EXPIRES = 2;
 
   /** Flag: it holds a text. */
-  static final short TEXT = 4;
+  static final int TEXT = 4;
 
   /** Flag: its value must be written to the frame that is being filled. */
-  static final short DIRTY = 8;
+  static final int DIRTY = 8;
 
   /** Flag: versions of its page are in use. */
-  static final short VERSIONED = 16;
+  static final int VERSIONED = 16;
 
   /** Flag: it waits in {@link Tombstones}. */
-  static final short TOMBSTONE = 32;
+  static final int TOMBSTONE = 32;
 
   /** Flag: its values have digits after the point. */
-  static final short SCALED = 64;
+  static final int SCALED = 64;
 
-  static final int FLAGS = 0xff;
+  private static final int FLAGS = 0xff;
+  private static final int EPOCH_SHIFT = 8;
+  private static final int PLACE_SHIFT = 16;
 
-  static final int EPOCH_SHIFT = 8;
-
-  final @Nullable String[] names = new String[SIZE];
-  final long[] values = new long[SIZE];
-  final short[] states = new short[SIZE]; // flags, and in the upper bits the epoch of its ids
+  private final long[] slots = new long[2 * SIZE];
   long @Nullable [] expiries; // allocated with the first expiry
   long nextExpiryMillis = Long.MAX_VALUE; // none expires before
   long @Nullable [] versions;
   byte @Nullable [] scales; // allocated with the first counter with a scale
 
-  // Copies of ASCII names, consecutive and each after its length, so that lookups touch little
-  // memory. 0 for none.
-  byte[] bytes = new byte[BYTES_FIRST];
+  byte[] bytes = new byte[BYTES_FIRST]; // of names; place 0 stands for none
   int bytesEnd = 1;
   int bytesDead; // of removed names
-  final int[] places = new int[SIZE];
+
+  long value(int index) {
+    return slots[2 * index];
+  }
+
+  void value(int index, long value) {
+    slots[2 * index] = value;
+  }
+
+  /** Returns whether it has one of these flags. */
+  boolean is(int index, int flags) {
+    return (slots[2 * index + 1] & flags) != 0;
+  }
+
+  /** Returns which of these flags it has. */
+  int flags(int index, int of) {
+    return (int) slots[2 * index + 1] & of;
+  }
+
+  void mark(int index, int flags) {
+    slots[2 * index + 1] |= flags;
+  }
+
+  void unmark(int index, int flags) {
+    slots[2 * index + 1] &= ~(long) flags;
+  }
+
+  int epoch(int index) {
+    return (int) (slots[2 * index + 1] >>> EPOCH_SHIFT) & FLAGS;
+  }
+
+  void epoch(int index, int epoch) {
+    long others = slots[2 * index + 1] & ~((long) FLAGS << EPOCH_SHIFT);
+    slots[2 * index + 1] = others | (long) epoch << EPOCH_SHIFT;
+  }
+
+  private int place(int index) {
+    return (int) (slots[2 * index + 1] >>> PLACE_SHIFT);
+  }
+
+  private void place(int index, int place) {
+    long others = slots[2 * index + 1] & ((1L << PLACE_SHIFT) - 1);
+    slots[2 * index + 1] = others | (long) place << PLACE_SHIFT;
+  }
+
+  boolean hasName(int index) {
+    return place(index) != 0;
+  }
+
+  /** Returns the name; null if it has none. */
+  @Nullable String name(int index) {
+    int place = place(index);
+    return place == 0
+        ? null
+        : new String(bytes, start(place), length(place), StandardCharsets.UTF_8);
+  }
+
+  private int length(int place) {
+    int first = bytes[place];
+    return first >= 0 ? first : (first & SHORT_MAX) << 8 | Byte.toUnsignedInt(bytes[place + 1]);
+  }
+
+  private int start(int place) {
+    return place + (bytes[place] >= 0 ? 1 : 2);
+  }
+
+  private int sizeAt(int place) {
+    return start(place) - place + length(place);
+  }
 
   void name(int index, String name) {
-    names[index] = name;
-    int length = name.length();
-    if (length > SHORT_NAME_MAX || !name.chars().allMatch(each -> each >= ' ' && each < 0x7f)) {
-      return;
-    }
-    if (bytesEnd + 1 + length > bytes.length) {
+    byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
+    int size = utf8.length + (utf8.length <= SHORT_MAX ? 1 : 2);
+    if (bytesEnd + size > bytes.length) {
       makeRoom();
     }
-    places[index] = bytesEnd;
-    bytes[bytesEnd++] = (byte) length;
-    for (int i = 0; i < length; i++) {
-      bytes[bytesEnd++] = (byte) name.charAt(i);
+    place(index, bytesEnd);
+    if (utf8.length > SHORT_MAX) {
+      bytes[bytesEnd++] = (byte) (0x80 | utf8.length >>> 8);
     }
+    bytes[bytesEnd++] = (byte) utf8.length;
+    System.arraycopy(utf8, 0, bytes, bytesEnd, utf8.length);
+    bytesEnd += utf8.length;
+  }
+
+  private void makeRoom() {
+    if (bytesDead < bytes.length / 2) {
+      bytes = Arrays.copyOf(bytes, bytes.length + Math.max(BYTES_FIRST, bytes.length / 4));
+      return;
+    }
+    byte[] compact = new byte[bytes.length];
+    int end = 1;
+    for (int i = 0; i < SIZE; i++) {
+      int at = place(i);
+      if (at != 0) {
+        int size = sizeAt(at);
+        System.arraycopy(bytes, at, compact, end, size);
+        place(i, end);
+        end += size;
+      }
+    }
+    bytes = compact;
+    bytesEnd = end;
+    bytesDead = 0;
+  }
+
+  void forgetName(int index) {
+    int place = place(index);
+    if (place != 0) {
+      bytesDead += sizeAt(place);
+      place(index, 0);
+    }
+  }
+
+  boolean isName(int index, byte[] name, int from, int length) {
+    int place = place(index);
+    if (place == 0 || length(place) != length) {
+      return false;
+    }
+    int start = start(place);
+    return Arrays.equals(bytes, start, start + length, name, from, from + length);
+  }
+
+  boolean isName(int index, String name) {
+    int place = place(index);
+    int length = name.length();
+    if (place == 0 || length(place) < length) {
+      return false;
+    }
+    int start = start(place);
+    for (int i = 0; i < length; i++) {
+      char c = name.charAt(i);
+      if (c != bytes[start + i]) {
+        return c > SHORT_MAX && name.equals(name(index)); // almost always it is ASCII
+      }
+    }
+    return length(place) == length;
+  }
+
+  /** Compares its name to another in the order of UTF-8 bytes. */
+  int compareName(int index, byte[] name, int from, int until) {
+    int place = place(index);
+    int start = start(place);
+    return Arrays.compareUnsigned(bytes, start, start + length(place), name, from, until);
+  }
+
+  int compareName(int index, CounterTablePage other, int otherIndex) {
+    int place = other.place(otherIndex);
+    int start = other.start(place);
+    return compareName(index, other.bytes, start, start + other.length(place));
+  }
+
+  /** Returns bytes of its name as an unsigned number, from a position on; 0 after its end. */
+  int nameBytes(int index, int from) {
+    int place = place(index);
+    int end = start(place) + length(place);
+    int word = 0;
+    for (int at = start(place) + from, i = 0; i < Integer.BYTES; at++, i++) {
+      word = word << 8 | (at < end ? bytes[at] & 0xff : 0);
+    }
+    return word;
+  }
+
+  /** Returns the number of bytes that its name and another begin with. */
+  int commonBytes(int index, CounterTablePage other, int otherIndex) {
+    int place = place(index);
+    int with = other.place(otherIndex);
+    int start = start(place);
+    int otherStart = other.start(with);
+    int at =
+        Arrays.mismatch(
+            bytes,
+            start,
+            start + length(place),
+            other.bytes,
+            otherStart,
+            otherStart + other.length(with));
+    return at < 0 ? length(place) : at;
   }
 
   /** Sets the scale; returns the bytes of memory that this takes. */
@@ -75,44 +242,16 @@ final class CounterTablePage {
     byte[] all = isNew ? new byte[SIZE] : Objects.requireNonNull(scales);
     all[index] = (byte) scale;
     scales = all;
-    states[index] = (short) (scale == 0 ? states[index] & ~SCALED : states[index] | SCALED);
+    if (scale == 0) {
+      unmark(index, SCALED);
+    } else {
+      mark(index, SCALED);
+    }
     return isNew ? SIZE : 0;
   }
 
-  /** Grows, or drops removed names if they take half of the space. */
-  void makeRoom() {
-    if (bytesDead < bytes.length / 2) {
-      bytes = Arrays.copyOf(bytes, 2 * bytes.length);
-      return;
-    }
-    byte[] compact = new byte[bytes.length];
-    int end = 1;
-    for (int i = 0; i < SIZE; i++) {
-      int at = places[i];
-      if (at != 0) {
-        int length = 1 + bytes[at];
-        System.arraycopy(bytes, at, compact, end, length);
-        places[i] = end;
-        end += length;
-      }
-    }
-    bytes = compact;
-    bytesEnd = end;
-    bytesDead = 0;
-  }
-
-  void forget(int index) {
-    names[index] = null;
-    if (places[index] != 0) {
-      bytesDead += 1 + bytes[places[index]];
-      places[index] = 0;
-    }
-  }
-
-  boolean isName(int index, byte[] name, int from, int length) {
-    int at = places[index];
-    return bytes[at] == length
-        && Arrays.equals(bytes, at + 1, at + 1 + length, name, from, from + length);
+  private boolean expires(int index) {
+    return flags(index, WRITTEN | EXPIRES) == (WRITTEN | EXPIRES);
   }
 
   /** Returns the number of expired counters that are still present. */
@@ -120,8 +259,7 @@ final class CounterTablePage {
     int count = 0;
     long[] all = expiries;
     for (int i = 0; all != null && nextExpiryMillis <= nowMillis && i < SIZE; i++) {
-      boolean expires = (states[i] & (WRITTEN | EXPIRES)) == (WRITTEN | EXPIRES);
-      count += expires && all[i] <= nowMillis ? 1 : 0;
+      count += expires(i) && all[i] <= nowMillis ? 1 : 0;
     }
     return count;
   }
@@ -132,7 +270,7 @@ final class CounterTablePage {
     int count = countBefore;
     long next = Long.MAX_VALUE;
     for (int i = 0; i < SIZE; i++) {
-      if ((states[i] & (WRITTEN | EXPIRES)) != (WRITTEN | EXPIRES)) {
+      if (!expires(i)) {
         continue;
       }
       if (all[i] > nowMillis) {

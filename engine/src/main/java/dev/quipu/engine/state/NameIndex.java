@@ -3,17 +3,18 @@ package dev.quipu.engine.state;
 import dev.quipu.engine.ids.Secret;
 
 /**
- * Finds ordinals by name: open addressing in many parts that grow independently. A slot holds half
- * of the keyed hash in its upper half, and the ordinal plus one in its lower half; the names
- * themselves are in the table.
+ * Finds ordinals by name: open addressing in many parts that grow independently, each by a quarter,
+ * so that none is ever large or half empty. A slot holds half of the keyed hash in its upper half,
+ * and the ordinal plus one in its lower half; the names themselves are in the table.
  *
  * <p>Recently used names are found in a cache by their string's own hash. Names that collide there
  * only evict each other. Stale entries are detected, because each hit is checked against the table.
  * Not thread-safe.
  */
 final class NameIndex {
-  private static final int PARTS = 64;
-  private static final int PART_SLOTS_FIRST = 64;
+  static final int PARTS = 1_024;
+  static final int PART_SLOTS_FIRST = 8;
+  private static final int PART_BITS = Integer.numberOfTrailingZeros(PARTS);
 
   /** Number of cached names, found without the keyed hash. */
   private static final int RECENT = 1 << 15;
@@ -31,7 +32,7 @@ final class NameIndex {
   }
 
   /** Returns the ordinal of a name; -1 if it has none. */
-  int find(String name, CounterTable names) {
+  int find(String name, CounterPages names) {
     int weak = name.hashCode(); // cached in the string, or cheaper to compute than a keyed one
     int at = (weak * SPREAD) >>> RECENT_SHIFT;
     long newer = recent[at];
@@ -50,19 +51,18 @@ final class NameIndex {
     return ordinal;
   }
 
-  private static boolean holds(long slot, int hash, String name, CounterTable names) {
-    return (int) (slot >>> 32) == hash && slot != 0 && name.equals(names.name((int) slot - 1));
+  private static boolean holds(long slot, int hash, String name, CounterPages names) {
+    return (int) (slot >>> 32) == hash && slot != 0 && names.isName((int) slot - 1, name);
   }
 
   private static long slot(int hash, int ordinal) {
     return (long) hash << 32 | (ordinal + 1);
   }
 
-  private int lookFor(String name, CounterTable names) {
+  private int lookFor(String name, CounterPages names) {
     int hash = hash(name);
-    long[] part = parts[hash & (PARTS - 1)];
-    int mask = part.length - 1;
-    for (int at = (hash >>> 6) & mask; ; at = (at + 1) & mask) {
+    long[] part = parts[part(hash)];
+    for (int at = home(hash, part.length); ; at = after(at, part.length)) {
       long slot = part[at];
       if (slot == 0) {
         return -1;
@@ -74,11 +74,10 @@ final class NameIndex {
   }
 
   /** Returns the ordinal of an ASCII name; -1 if it has none. */
-  int find(byte[] name, int from, int length, CounterTable names) {
+  int find(byte[] name, int from, int length, CounterPages names) {
     int hash = (int) (secret.hash(name, from, length) >>> 32);
-    long[] part = parts[hash & (PARTS - 1)];
-    int mask = part.length - 1;
-    for (int at = (hash >>> 6) & mask; ; at = (at + 1) & mask) {
+    long[] part = parts[part(hash)];
+    for (int at = home(hash, part.length); ; at = after(at, part.length)) {
       long slot = part[at];
       if (slot == 0) {
         return -1;
@@ -93,9 +92,9 @@ final class NameIndex {
   /** Adds a name that is not present. */
   void put(String name, int ordinal) {
     int hash = hash(name);
-    int part = hash & (PARTS - 1);
-    // Parts fill evenly; different load limits keep them from growing at the same moment.
-    if (used[part] * 128L > parts[part].length * (64L + part / 2)) {
+    int part = part(hash);
+    // Parts fill evenly; different load limits, of 0.7 to 0.8, keep them from growing at once.
+    if (used[part] * 256L >= parts[part].length * (180L + part % 32)) {
       grow(part);
     }
     put(parts[part], slot(hash, ordinal));
@@ -105,29 +104,47 @@ final class NameIndex {
   /** Removes a name, and closes the gap, so that probing still finds all others. */
   void remove(String name, int ordinal) {
     int hash = hash(name);
-    long[] part = parts[hash & (PARTS - 1)];
-    int mask = part.length - 1;
-    int gap = (hash >>> 6) & mask;
+    long[] part = parts[part(hash)];
+    int slots = part.length;
+    int gap = home(hash, slots);
     while ((int) part[gap] != ordinal + 1) {
-      gap = (gap + 1) & mask;
+      gap = after(gap, slots);
     }
-    for (int at = (gap + 1) & mask; part[at] != 0; at = (at + 1) & mask) {
-      int home = ((int) (part[at] >>> 32) >>> 6) & mask;
-      if (((at - home) & mask) >= ((at - gap) & mask)) {
+    for (int at = after(gap, slots); part[at] != 0; at = after(at, slots)) {
+      int home = home((int) (part[at] >>> 32), slots);
+      if (distance(home, at, slots) >= distance(gap, at, slots)) {
         part[gap] = part[at];
         gap = at;
       }
     }
     part[gap] = 0;
-    used[hash & (PARTS - 1)]--;
+    used[part(hash)]--;
   }
 
   private int hash(String name) {
     return (int) (secret.hash(name) >>> 32);
   }
 
+  private static int part(int hash) {
+    return hash >>> (Integer.SIZE - PART_BITS);
+  }
+
+  /** Returns the slot where probing begins: the bits below those of the part, as a fraction. */
+  static int home(int hash, int slots) {
+    return (int) ((Integer.toUnsignedLong(hash << PART_BITS) * slots) >>> 32);
+  }
+
+  private static int after(int at, int slots) {
+    return at + 1 == slots ? 0 : at + 1;
+  }
+
+  private static int distance(int from, int to, int slots) {
+    return to >= from ? to - from : to - from + slots;
+  }
+
   private void grow(int part) {
-    long[] bigger = new long[parts[part].length * 2];
+    int slots = parts[part].length;
+    long[] bigger = new long[slots + slots / 4];
     for (long slot : parts[part]) {
       if (slot != 0) {
         put(bigger, slot);
@@ -137,10 +154,9 @@ final class NameIndex {
   }
 
   private static void put(long[] part, long slot) {
-    int mask = part.length - 1;
-    int at = ((int) (slot >>> 32) >>> 6) & mask;
+    int at = home((int) (slot >>> 32), part.length);
     while (part[at] != 0) {
-      at = (at + 1) & mask;
+      at = after(at, part.length);
     }
     part[at] = slot;
   }

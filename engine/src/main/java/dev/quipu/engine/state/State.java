@@ -186,9 +186,10 @@ public final class State implements Records.Reader {
   /** Finds free ordinals and tombstones, after everything was read. */
   public void ready() {
     ids.ready();
+    counters.sort();
     counters.findFree(ordinal -> isSalvaged);
     for (int ordinal = 0; ordinal < counters.size(); ordinal++) {
-      if (counters.name(ordinal) != null && !counters.isWritten(ordinal)) {
+      if (counters.hasName(ordinal) && !counters.isWritten(ordinal)) {
         tombstones.add(ordinal);
       }
     }

@@ -58,7 +58,7 @@ public final class Tombstones {
       while (counts[epoch] > 0 && found < room && !ids.isLive(epoch)) {
         int ordinal = waiting[epoch][--counts[epoch]];
         size--;
-        if (counters.isWritten(ordinal) || counters.name(ordinal) == null) {
+        if (counters.isWritten(ordinal) || !counters.hasName(ordinal)) {
           counters.unmarkTombstone(ordinal); // it was written again
         } else if (ids.isLive(counters.epochOfIds(ordinal))) {
           put(ordinal); // it had another id since

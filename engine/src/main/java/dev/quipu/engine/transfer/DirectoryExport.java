@@ -13,7 +13,7 @@ import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.recovery.Recovered;
 import dev.quipu.engine.recovery.Recovery;
-import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.CounterContent;
 import dev.quipu.engine.state.OpenHold;
 import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.TransactionIds;
@@ -66,7 +66,7 @@ public final class DirectoryExport {
     State state = found.state();
     target.accept(new Entry.Head(state.commands, state.timeMillis, found.highWater().wallMillis()));
     for (int i = 0; i < state.counters.size(); i++) {
-      CounterTable.Content content = state.counters.content(i, state.ids);
+      CounterContent content = state.counters.content(i, state.ids);
       if (content != null && content.text != null) {
         String base64 = Base64.getEncoder().encodeToString(content.text);
         add(new Entry.Text(content.name, base64, content.expiresAt));

@@ -19,7 +19,7 @@ import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.ids.Secret;
 import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.Records;
-import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.CounterContent;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
@@ -66,7 +66,7 @@ final class SnapshotTest {
     return Snapshot.newest(disk, directory).orElseThrow();
   }
 
-  private CounterTable.Content content(int ordinal) {
+  private CounterContent content(int ordinal) {
     return Objects.requireNonNull(state.counters.content(ordinal, state.ids));
   }
 
@@ -141,8 +141,8 @@ final class SnapshotTest {
     assertTrue(read.isSalvaged);
     assertEquals(5, read.counters.size());
     for (int ordinal : new int[] {0, 1, 2, 4}) {
-      CounterTable.Content expected = content(ordinal);
-      CounterTable.Content found = read.counters.content(ordinal, read.ids);
+      CounterContent expected = content(ordinal);
+      CounterContent found = read.counters.content(ordinal, read.ids);
       assertNotNull(found);
       assertEquals(expected.name, found.name);
       assertEquals(expected.isWritten, found.isWritten);

@@ -12,7 +12,7 @@ import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.ids.Secret;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Records;
-import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.CounterContent;
 import dev.quipu.engine.state.State;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -159,7 +159,7 @@ public final class WrittenDirectory {
     State state = new State(IDENTITY, 1_000, 16);
     state.name(0, "a");
     state.value(0, value);
-    CounterTable.Content content = state.counters.content(0, state.ids);
+    CounterContent content = state.counters.content(0, state.ids);
     if (content == null) {
       throw new AssertionError("it has a name");
     }

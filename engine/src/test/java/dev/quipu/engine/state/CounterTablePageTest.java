@@ -6,13 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.store.Key;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The names of a page as bytes, and the expiry of its counters. */
 final class CounterTablePageTest {
-  private static final short EXPIRING = CounterTablePage.WRITTEN | CounterTablePage.EXPIRES;
+  private static final int EXPIRING = CounterTablePage.WRITTEN | CounterTablePage.EXPIRES;
 
   private final CounterTablePage page = new CounterTablePage();
 
@@ -31,25 +32,53 @@ final class CounterTablePageTest {
   }
 
   @Test
-  void namesOfAllPrintableLettersUpTo127BytesAreFound() {
-    String longest = "x".repeat(127);
-    page.name(0, " ~");
-    page.name(1, longest);
-    assertTrue(isName(0, " ~") && isName(1, longest));
+  void namesOfAnyLengthAreFound() {
+    List<String> names =
+        List.of(
+            " ~",
+            "x".repeat(127),
+            "x".repeat(128),
+            "y".repeat(513),
+            "a\u001fb",
+            "é",
+            "\ud83d\ude00");
+    for (int i = 0; i < names.size(); i++) {
+      page.name(i, names.get(i));
+    }
+    for (int i = 0; i < names.size(); i++) {
+      String name = names.get(i);
+      assertTrue(isName(i, name) && page.isName(i, name), name);
+      assertEquals(name, page.name(i));
+      for (int other = 0; other < names.size(); other++) {
+        String another = names.get(other);
+        assertEquals(i == other, isName(i, another), another);
+        assertEquals(i == other, page.isName(i, another), another);
+        byte[] bytes = another.getBytes(StandardCharsets.UTF_8);
+        assertEquals(
+            Integer.signum(Key.ORDER.compare(name, another)),
+            Integer.signum(page.compareName(i, bytes, 0, bytes.length)));
+        assertEquals(
+            Integer.signum(Key.ORDER.compare(name, another)),
+            Integer.signum(page.compareName(i, page, other)));
+      }
+    }
+    assertFalse(page.isName(0, " ") || page.isName(0, " ~x") || page.isName(5, "e"));
+    assertFalse(page.isName(names.size(), "") || page.hasName(names.size()));
   }
 
   @Test
-  void otherNamesTakeNoRoomInBytes() {
-    int before = page.bytesEnd;
-    page.name(0, "x".repeat(128));
-    page.name(1, "a\u007f");
-    page.name(2, "a\u001f");
-    page.name(3, "é");
-    assertEquals(before, page.bytesEnd);
-    assertEquals("é", page.names[3], "the name itself is kept");
-    for (int i = 0; i < 4; i++) {
-      assertEquals(0, page.places[i]);
-    }
+  void theBytesOfANameAreComparedInGroups() {
+    page.name(0, "counter/12");
+    page.name(1, "counter/\u00ff");
+    page.name(2, "count");
+    assertEquals(0x636f756e, page.nameBytes(0, 0));
+    assertEquals(0x31320000, page.nameBytes(0, 8));
+    assertEquals(0xc3bf0000, page.nameBytes(1, 8));
+    assertEquals(0, page.nameBytes(2, 5));
+    assertEquals(0, page.nameBytes(2, 100));
+    assertEquals(8, page.commonBytes(0, page, 1));
+    assertEquals(5, page.commonBytes(0, page, 2));
+    assertEquals(10, page.commonBytes(0, page, 0));
   }
 
   /** The byte at 0 means no name: 1,023 bytes remain for names. */
@@ -71,57 +100,69 @@ final class CounterTablePageTest {
     for (int i = 0; i < 8; i++) {
       page.name(i, "n".repeat(126) + i); // 128 bytes with their lengths
       if (i == 6) {
-        page.forget(0);
-        page.forget(2);
-        page.forget(4);
+        page.forgetName(0);
+        page.forgetName(2);
+        page.forgetName(4);
         assertEquals(384, page.bytesDead);
       }
     }
     assertEquals(2_048, page.bytes.length, "three of seven are less than half: it grew");
     for (int i = 8; i <= 16; i++) { // the last one does not fit
       page.name(i, "n".repeat(125) + i);
-      page.forget(i);
+      page.forgetName(i);
     }
     assertEquals(2_048, page.bytes.length, "it was compacted");
-    assertEquals(128, page.bytesDead, "the last one is gone since");
-    assertEquals(1 + 5 * 128 + 128, page.bytesEnd);
+    int last = 2 + 127; // bytes of the last name and its length
+    assertEquals(last, page.bytesDead + 1, "the last one is gone since");
     for (int i : new int[] {1, 3, 5, 6, 7}) {
       assertTrue(isName(i, "n".repeat(126) + i), "name " + i);
     }
     for (int i : new int[] {0, 2, 4, 8, 16}) {
-      assertNull(page.names[i]);
-      assertEquals(0, page.places[i]);
+      assertNull(page.name(i));
     }
   }
 
   @Test
-  void exactlyHalfIsEnoughToCompact() {
-    for (int i = 0; i < 8; i++) {
-      page.name(i, "n".repeat(i == 7 ? 125 : 127)); // 7 of 128 bytes, one of 126
+  void compactionKeepsWhatElseIsKnownOfACounter() {
+    for (int i = 0; i < 7; i++) {
+      page.name(i, "n".repeat(126) + i);
+      page.value(i, -i);
+      page.mark(i, EXPIRING);
+      page.epoch(i, 255 - i);
     }
-    for (int i = 0; i < 4; i++) {
-      page.forget(i);
+    for (int i = 0; i < 5; i++) {
+      page.forgetName(i);
     }
-    assertEquals(512, page.bytesDead);
-    page.name(8, "a");
-    assertEquals(1_024, page.bytes.length);
+    page.name(8, "n".repeat(513));
+    assertEquals(1 + 2 * 128 + 515, page.bytesEnd);
+    for (int i = 0; i < 7; i++) {
+      assertEquals(-i, page.value(i));
+      assertEquals(EXPIRING, page.flags(i, 0xff));
+      assertEquals(255 - i, page.epoch(i));
+      assertEquals(i >= 5, page.hasName(i));
+    }
+    page.epoch(6, 0);
+    page.unmark(6, CounterTablePage.EXPIRES);
+    assertTrue(isName(6, "n".repeat(126) + 6));
+    assertTrue(page.is(6, CounterTablePage.WRITTEN) && !page.is(6, CounterTablePage.EXPIRES));
+  }
+
+  @Test
+  void forgettingWhatHasNoNameLeavesNothingDead() {
+    page.forgetName(1);
     assertEquals(0, page.bytesDead);
-    assertEquals(1 + 3 * 128 + 126 + 2, page.bytesEnd);
-  }
-
-  @Test
-  void forgettingANameWithoutBytesLeavesNothingDead() {
     page.name(0, "é");
-    page.forget(0);
-    page.forget(1);
-    assertEquals(0, page.bytesDead);
-    assertNull(page.names[0]);
+    page.forgetName(0);
+    assertEquals(3, page.bytesDead);
+    page.forgetName(0);
+    assertEquals(3, page.bytesDead);
+    assertNull(page.name(0));
   }
 
-  private void expire(int index, short state, long atMillis) {
+  private void expire(int index, int flags, long atMillis) {
     long[] expiries = page.expiries == null ? new long[CounterTablePage.SIZE] : page.expiries;
     page.expiries = expiries;
-    page.states[index] = state;
+    page.mark(index, flags);
     expiries[index] = atMillis;
     page.nextExpiryMillis = Math.min(page.nextExpiryMillis, atMillis);
   }
@@ -148,7 +189,9 @@ final class CounterTablePageTest {
     assertEquals(2, page.findExpired(0, 100, found, 0, 2));
     assertArrayEquals(new int[] {4, 5, 0}, found);
     assertEquals(10, page.nextExpiryMillis);
-    Arrays.fill(page.states, (short) 0);
+    for (int i = 0; i < CounterTablePage.SIZE; i++) {
+      page.unmark(i, EXPIRING);
+    }
     assertEquals(0, page.findExpired(0, 100, found, 0, 2));
     assertEquals(Long.MAX_VALUE, page.nextExpiryMillis, "nothing is left to expire");
   }

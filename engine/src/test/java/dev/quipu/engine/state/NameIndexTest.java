@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.quipu.engine.ids.Secret;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,16 +18,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Names are found while they exist, whatever else is added and removed. */
 final class NameIndexTest {
-  private static final int PARTS = 64;
-  private static final int SLOTS = 64; // of a part, initially
-
   private final Secret secret = new Secret(8);
   private final NameIndex index = new NameIndex(secret);
-  private final CounterTable names = new CounterTable(new Secret(9));
+  private final CounterPages names = new CounterPages();
+  private final Deque<Integer> free = new ArrayDeque<>();
   private final Map<String, Integer> expected = new HashMap<>();
 
   private void put(String name) {
-    int ordinal = names.add(name);
+    int ordinal = free.isEmpty() ? expected.size() : free.pop();
+    names.reach(ordinal);
+    names.of(ordinal).name(ordinal % CounterTablePage.SIZE, name);
     index.put(name, ordinal);
     expected.put(name, ordinal);
   }
@@ -33,7 +35,8 @@ final class NameIndexTest {
   private void remove(String name) {
     int ordinal = Objects.requireNonNull(expected.remove(name));
     index.remove(name, ordinal);
-    names.free(ordinal);
+    names.of(ordinal).forgetName(ordinal % CounterTablePage.SIZE);
+    free.push(ordinal);
   }
 
   private void check(String name) {
@@ -48,7 +51,7 @@ final class NameIndexTest {
   @ValueSource(longs = {1, 2})
   void namesAreAddedAndRemoved(long seed) {
     Random random = new Random(seed);
-    int many = 12_000; // parts grow twice
+    int many = 20_000; // parts grow several times
     for (int i = 0; i < many; i++) {
       String name = "c" + i;
       check(name);
@@ -76,7 +79,8 @@ final class NameIndexTest {
     for (int i = 0; found.size() < count; i++) {
       String name = "n" + i;
       int hash = (int) (secret.hash(name) >>> 32);
-      if (hash % PARTS == 0 && ((hash / PARTS) & (SLOTS - 1)) >= SLOTS - 2) {
+      int home = NameIndex.home(hash, NameIndex.PART_SLOTS_FIRST);
+      if (hash >>> 22 == 0 && home >= NameIndex.PART_SLOTS_FIRST - 2) {
         found.add(name);
       }
     }

@@ -1,0 +1,72 @@
+package dev.quipu.engine.state;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** The pages of a {@link CounterTable}, and the names in them, by ordinal. */
+final class CounterPages {
+  static final int PAGE_BITS = Integer.numberOfTrailingZeros(CounterTablePage.SIZE);
+  private static final int INDEX = CounterTablePage.SIZE - 1;
+
+  private CounterTablePage[] pages = {};
+
+  /** Returns the number of pages. */
+  int size() {
+    return pages.length;
+  }
+
+  /** Returns a page by its number. */
+  CounterTablePage get(int number) {
+    return pages[number];
+  }
+
+  /** Returns the page of an ordinal. */
+  CounterTablePage of(int ordinal) {
+    return pages[ordinal >>> PAGE_BITS];
+  }
+
+  /** Ensures that there is a page for an ordinal. */
+  void reach(int ordinal) {
+    while (pages.length << PAGE_BITS <= ordinal) {
+      CounterTablePage page = new CounterTablePage();
+      pages = Arrays.copyOf(pages, pages.length + 1);
+      pages[pages.length - 1] = page;
+    }
+  }
+
+  boolean hasName(int ordinal) {
+    return of(ordinal).hasName(ordinal & INDEX);
+  }
+
+  @Nullable String name(int ordinal) {
+    return of(ordinal).name(ordinal & INDEX);
+  }
+
+  /** Returns whether an ordinal has this name. */
+  boolean isName(int ordinal, byte[] name, int from, int length) {
+    return of(ordinal).isName(ordinal & INDEX, name, from, length);
+  }
+
+  boolean isName(int ordinal, String name) {
+    return of(ordinal).isName(ordinal & INDEX, name);
+  }
+
+  /** Compares the name of an ordinal to another, in the order of UTF-8 bytes. */
+  int compareName(int ordinal, byte[] name) {
+    return of(ordinal).compareName(ordinal & INDEX, name, 0, name.length);
+  }
+
+  int compareNames(int ordinal, int other) {
+    return of(ordinal).compareName(ordinal & INDEX, of(other), other & INDEX);
+  }
+
+  /** Returns four bytes of a name as an unsigned number; 0 stands for those after its end. */
+  int nameBytes(int ordinal, int from) {
+    return of(ordinal).nameBytes(ordinal & INDEX, from);
+  }
+
+  /** Returns the number of bytes that two names begin with. */
+  int commonBytes(int ordinal, int other) {
+    return of(ordinal).commonBytes(ordinal & INDEX, of(other), other & INDEX);
+  }
+}

@@ -1,0 +1,224 @@
+package dev.quipu.engine.state;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.NoSuchElementException;
+import java.util.PrimitiveIterator;
+
+/**
+ * Ordinals in the order of their names, which are in the names. Leaves of up to {@link #LEAF}
+ * ordinals, about two thirds full, are in one directory: 6 bytes for each counter. A lookup
+ * compares as many names as the logarithm of the number of counters. Not thread-safe.
+ */
+final class SortedNames {
+  static final int LEAF = 256;
+  private static final int SORTED_LEAF = LEAF / 8 * 7; // leaves room for some more
+  private static final int SMALL = 16; // sorted by insertion
+
+  private final CounterPages names;
+  private int[][] leaves = {new int[LEAF]};
+  private int[] counts = new int[1];
+  private int leafCount = 1;
+  private int size;
+
+  SortedNames(CounterPages names) {
+    this.names = names;
+  }
+
+  int size() {
+    return size;
+  }
+
+  /** Returns the number of leaves. */
+  int leaves() {
+    return leafCount;
+  }
+
+  /** Replaces the content. */
+  void sort(int[] ordinals) {
+    sort(ordinals, 0, ordinals.length, 0);
+    size = ordinals.length;
+    leafCount = Math.max(1, (size + SORTED_LEAF - 1) / SORTED_LEAF);
+    leaves = new int[leafCount][LEAF];
+    counts = new int[leafCount];
+    for (int leaf = 0, from = 0; from < size; leaf++, from += SORTED_LEAF) {
+      counts[leaf] = Math.min(SORTED_LEAF, size - from);
+      System.arraycopy(ordinals, from, leaves[leaf], 0, counts[leaf]);
+    }
+  }
+
+  /** Sorts names that begin with the same number of bytes, by four bytes at a time. */
+  private void sort(int[] ordinals, int from, int until, int depth) {
+    if (until - from <= SMALL) {
+      sortFew(ordinals, from, until);
+      return;
+    }
+    int common = Integer.MAX_VALUE; // without this, each common prefix would be sorted by
+    for (int i = from + 1; i < until && common > depth; i++) {
+      common = Math.min(common, names.commonBytes(ordinals[from], ordinals[i]));
+    }
+    long[] order = new long[until - from];
+    for (int i = from; i < until; i++) {
+      long word = names.nameBytes(ordinals[i], common) ^ Integer.MIN_VALUE; // unsigned order
+      order[i - from] = word << Integer.SIZE | ordinals[i];
+    }
+    Arrays.parallelSort(order);
+    for (int i = from; i < until; i++) {
+      ordinals[i] = (int) order[i - from];
+    }
+    for (int start = 0, end; start < order.length; start = end) {
+      end = start + 1;
+      while (end < order.length && order[end] >> Integer.SIZE == order[start] >> Integer.SIZE) {
+        end++;
+      }
+      if (end - start > 1) {
+        sort(ordinals, from + start, from + end, common + Integer.BYTES);
+      }
+    }
+  }
+
+  private void sortFew(int[] ordinals, int from, int until) {
+    for (int i = from + 1; i < until; i++) {
+      int ordinal = ordinals[i];
+      int at = i;
+      while (at > from && names.compareNames(ordinals[at - 1], ordinal) > 0) {
+        ordinals[at] = ordinals[at - 1];
+        at--;
+      }
+      ordinals[at] = ordinal;
+    }
+  }
+
+  /** Adds an ordinal whose name is not present. */
+  void add(int ordinal, byte[] name) {
+    int leaf = leafOf(name);
+    if (counts[leaf] == LEAF) {
+      split(leaf);
+      leaf = leafOf(name);
+    }
+    int at = placeOf(leaf, name);
+    int[] ordinals = leaves[leaf];
+    System.arraycopy(ordinals, at, ordinals, at + 1, counts[leaf] - at);
+    ordinals[at] = ordinal;
+    counts[leaf]++;
+    size++;
+  }
+
+  /** Removes an ordinal by its name. */
+  void remove(int ordinal, byte[] name) {
+    int leaf = leafOf(name);
+    int at = placeOf(leaf, name);
+    int[] ordinals = leaves[leaf];
+    if (at == counts[leaf] || ordinals[at] != ordinal) {
+      throw new IllegalStateException("ordinal " + ordinal + " is not listed");
+    }
+    System.arraycopy(ordinals, at + 1, ordinals, at, counts[leaf] - at - 1);
+    counts[leaf]--;
+    size--;
+    int next = leaf + 1 < leafCount ? leaf : leaf - 1; // the first of two neighbors
+    boolean isEmpty = counts[leaf] == 0; // it would have no first name
+    if (next >= 0 && (isEmpty || counts[next] + counts[next + 1] <= LEAF / 2)) {
+      merge(next);
+    }
+  }
+
+  private void split(int leaf) {
+    if (leafCount == leaves.length) {
+      leaves = Arrays.copyOf(leaves, leafCount + leafCount / 2 + 1);
+      counts = Arrays.copyOf(counts, leaves.length);
+    }
+    System.arraycopy(leaves, leaf + 1, leaves, leaf + 2, leafCount - leaf - 1);
+    System.arraycopy(counts, leaf + 1, counts, leaf + 2, leafCount - leaf - 1);
+    leafCount++;
+    // Names that arrive in order fill their leaves.
+    int kept = leaf + 2 == leafCount ? SORTED_LEAF : LEAF / 2;
+    int[] upper = new int[LEAF];
+    System.arraycopy(leaves[leaf], kept, upper, 0, LEAF - kept);
+    leaves[leaf + 1] = upper;
+    counts[leaf + 1] = LEAF - kept;
+    counts[leaf] = kept;
+  }
+
+  private void merge(int leaf) {
+    System.arraycopy(leaves[leaf + 1], 0, leaves[leaf], counts[leaf], counts[leaf + 1]);
+    counts[leaf] += counts[leaf + 1];
+    System.arraycopy(leaves, leaf + 2, leaves, leaf + 1, leafCount - leaf - 2);
+    System.arraycopy(counts, leaf + 2, counts, leaf + 1, leafCount - leaf - 2);
+    leafCount--;
+    leaves[leafCount] = new int[0];
+  }
+
+  /** Returns the last leaf that begins with at most this name; otherwise the first. */
+  private int leafOf(byte[] name) {
+    int low = 0;
+    int high = leafCount - 1;
+    while (low < high) {
+      int middle = (low + high + 1) >>> 1;
+      if (names.compareName(leaves[middle][0], name) <= 0) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low;
+  }
+
+  /** Returns the first place of a leaf whose name is not below this one. */
+  private int placeOf(int leaf, byte[] name) {
+    int[] ordinals = leaves[leaf];
+    int low = 0;
+    int high = counts[leaf];
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (names.compareName(ordinals[middle], name) < 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /** Returns the ordinals by name, starting at {@code from}. Valid until the next change. */
+  PrimitiveIterator.OfInt from(String from, boolean inclusive) {
+    byte[] name = from.getBytes(StandardCharsets.UTF_8);
+    int leaf = leafOf(name);
+    int at = placeOf(leaf, name);
+    boolean skips =
+        !inclusive && at < counts[leaf] && names.compareName(leaves[leaf][at], name) == 0;
+    return new Cursor(leaf, skips ? at + 1 : at);
+  }
+
+  private final class Cursor implements PrimitiveIterator.OfInt {
+    private int leaf;
+    private int at;
+
+    Cursor(int leaf, int at) {
+      this.leaf = leaf;
+      this.at = at;
+      reach();
+    }
+
+    private void reach() {
+      while (leaf < leafCount && at >= counts[leaf]) {
+        leaf++;
+        at = 0;
+      }
+    }
+
+    @Override
+    public boolean hasNext() {
+      return leaf < leafCount;
+    }
+
+    @Override
+    public int nextInt() {
+      if (!hasNext()) {
+        throw new NoSuchElementException();
+      }
+      int ordinal = leaves[leaf][at++];
+      reach();
+      return ordinal;
+    }
+  }
+}
