@@ -7,17 +7,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hold that was placed. Closing it releases it, unless it was settled or released before.
- * Thread-safe.
+ * A hold that was placed. Closing it releases it, unless it was settled or released before, so
+ * try-with-resources fits work that costs nothing unless it succeeds. Do not use it for a call that
+ * is billed although it failed. Thread-safe.
  *
  * <pre>{@code
  * try (Hold hold =
  *     quipu
- *         .hold(RequestId.of("call-17"))
- *         .add("budget/team", -500, Bounds.atLeast(0))
+ *         .hold(RequestId.of("cart-17"))
+ *         .add("seats", -2, Bounds.atLeast(0))
  *         .place(Duration.ofMinutes(10))) {
- *   long used = callTheModel();
- *   hold.settle(-used).orElseThrow();
+ *   if (hold.placed().state() == HoldReading.State.OPEN && sell()) { // a repeat may have ended
+ *     hold.settle(-2).orElseThrow();
+ *   }
  * }
  * }</pre>
  */

@@ -101,7 +101,8 @@ public sealed interface HoldResult {
   record Conflict() implements HoldResult {
     @Override
     public String explanation() {
-      return "this id was first used for another hold, or for a transaction. Use a new id";
+      return "this id was first used for a hold with other counters, amounts, bounds, ttl or policies, or"
+          + " for a transaction. Read the hold before you use a new id: it may reserve the amount";
     }
   }
 }

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An open hold whose time to live has ended is released exactly once. Each call is idempotent: a
  * repeat has the result of the first, with {@link HoldResult.Done#isReplayed}. Closed holds are
- * remembered as long as request ids. If a counter of the engine is removed or expires, what holds
- * reserve on it is gone with it; on other stores, a counter with open holds cannot be deleted.
- * Thread-safe and blocking, with the exceptions of {@link Counters}.
+ * remembered as long as request ids. A counter with open holds is not deleted. If the engine
+ * removes one nevertheless, because it expires or by a command over Redis or memcached, what holds
+ * reserve on it is gone with it. Thread-safe and blocking, with the exceptions of {@link Counters}.
  */
 public interface Holds {
   /** Maximum number of holds in one page of a listing. */
@@ -71,8 +71,10 @@ public interface Holds {
    *
    * @param value the value, which includes open holds
    * @param held the signed sum of open holds
-   * @param aboveFloor the value above the highest floor of the open holds; empty if none has one
-   * @param belowCeiling the lowest ceiling of the open holds above the value; empty if none has one
+   * @param aboveFloor how much may be taken until the value is at the highest floor of the open
+   *     holds; empty if none has one
+   * @param belowCeiling how much may be added until the value is at the lowest ceiling of the open
+   *     holds; empty if none has one
    * @param scale the scale of the counter, in whose units all are
    */
   record Balance(

@@ -2,6 +2,7 @@ package dev.quipu;
 
 import java.math.BigDecimal;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -80,7 +81,16 @@ public final class Settlement {
    *     does not have
    */
   public long[] deltasFor(HoldReading hold) {
-    long[] deltas = new long[hold.counters().size()];
+    List<String> names = hold.counters().stream().map(HoldReading.Part::counter).toList();
+    for (String counter : byCounter.keySet()) {
+      if (!names.contains(counter)) {
+        throw new IllegalArgumentException(
+            "%s is not a counter of the hold; it has %s"
+                .formatted(
+                    counter, names.size() == 1 ? names.getFirst() : names.size() + " others"));
+      }
+    }
+    long[] deltas = new long[names.size()];
     for (int i = 0; i < deltas.length; i++) {
       HoldReading.Part part = hold.counters().get(i);
       Decimal delta = same == null ? deltaOf(part.counter()) : same;
@@ -90,11 +100,6 @@ public final class Settlement {
             "delta %s of %s has another sign than the %s that the hold reserved; use 0 to keep nothing"
                 .formatted(part.text(deltas[i]), part.counter(), part.text(part.delta())));
       }
-    }
-    if (same == null && byCounter.size() > deltas.length) {
-      throw new IllegalArgumentException(
-          "the settlement has %d counters, the hold has %d"
-              .formatted(byCounter.size(), deltas.length));
     }
     return deltas;
   }

@@ -231,7 +231,7 @@ public final class ServerCalls implements AutoCloseable {
 
   private static QuipuException unanswered(URI server, Throwable cause, Outcome outcome) {
     boolean isSent = true;
-    String message = String.valueOf(cause);
+    String message = "no response from %s: %s".formatted(server, cause.getMessage());
     if (cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException) {
       isSent = false;
       message = "no server at " + server + "; start one: quipu serve";

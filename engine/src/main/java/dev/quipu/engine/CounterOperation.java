@@ -2,6 +2,8 @@ package dev.quipu.engine;
 
 import dev.quipu.Decimal;
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.SetRequest;
@@ -65,7 +67,17 @@ final class CounterOperation<T> implements Operation {
 
   static CounterOperation<Boolean> delete(String counter) {
     return new CounterOperation<>(
-        counter, access -> number(access, counter).isPresent() && access.remove(counter));
+        counter,
+        access -> {
+          boolean isThere = number(access, counter).isPresent();
+          if (isThere && access.isHeld(counter)) {
+            throw new NotAppliedException(
+                Reason.HELD,
+                "counter %s has open holds; settle or release them, then delete it"
+                    .formatted(counter));
+          }
+          return isThere && access.remove(counter);
+        });
   }
 
   private static OptionalLong number(CounterAccess access, String counter) {

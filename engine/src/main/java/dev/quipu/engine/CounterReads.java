@@ -67,6 +67,12 @@ class CounterReads {
     return isAlive(state.counters.find(counter));
   }
 
+  /** Returns whether open holds reserve something on the counter. */
+  final boolean isHeld(String counter) {
+    int ordinal = state.counters.find(counter);
+    return isAlive(ordinal) && !state.holds.on(ordinal, null, 1).isEmpty();
+  }
+
   /** Returns the text that the name holds, must not be modified; null if there is none. */
   public byte @Nullable [] text(String counter) {
     int ordinal = state.counters.find(counter);

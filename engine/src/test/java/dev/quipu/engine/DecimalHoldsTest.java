@@ -183,7 +183,7 @@ final class DecimalHoldsTest {
   @Test
   void aHoldKeepsItsScaleWhenTheCounterGetsAnother() {
     done(hold(add("money/a", "-7", null), add("count", "-7", null)));
-    engine.delete("money/a");
+    TestOperation.run(engine, access -> access.remove("money/a"));
     TestOperation.run(engine, access -> access.set("money/a", 5_000, 3));
     List<HoldReading.Part> parts =
         List.of(

@@ -18,6 +18,7 @@ import dev.quipu.HoldResult;
 import dev.quipu.Holds;
 import dev.quipu.NotAppliedException;
 import dev.quipu.Quipu;
+import dev.quipu.Reason;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.Settlement;
@@ -262,7 +263,7 @@ final class HoldsTest {
         new HoldRequest(
             ID, List.of(take("day", 7), take("month", 7)), TTL, Late.APPLY, Excess.REJECT);
     done(holds.place(request), State.OPEN, false);
-    engine.delete("day");
+    TestOperation.run(engine, access -> access.remove("day"));
     engine.checkpoint();
     reopen();
     fill("day", 50); // of the next day
@@ -272,6 +273,18 @@ final class HoldsTest {
     done(holds.release(ID), State.RELEASED, false);
     assertEquals(50, value("day"));
     assertEquals(100, value("month"));
+  }
+
+  @Test
+  void aCounterWithOpenHoldsIsNotDeleted() {
+    fill("day", 10);
+    done(holds.place(request(take("day", 7))), State.OPEN, false);
+    NotAppliedException e = assertThrows(NotAppliedException.class, () -> engine.delete("day"));
+    assertEquals(Reason.HELD, e.reason());
+    assertEquals(3, value("day"));
+    done(holds.settle(ID, Settlement.each(-1)), State.SETTLED, false);
+    engine.delete("day");
+    assertTrue(engine.read("day").isEmpty());
   }
 
   @Test
@@ -292,7 +305,7 @@ final class HoldsTest {
     HoldRequest request =
         new HoldRequest(ID, List.of(take("day", 7)), TTL, Late.APPLY, Excess.REJECT);
     done(holds.place(request), State.OPEN, false);
-    engine.delete("day");
+    TestOperation.run(engine, access -> access.remove("day"));
     TestOperation.run(engine, access -> access.set("day", 500, 2));
     clock.advance(TTL);
     closed(holds.settle(ID, Settlement.each(-1)), State.EXPIRED);
@@ -306,7 +319,7 @@ final class HoldsTest {
     HoldRequest request =
         new HoldRequest(ID, List.of(take("day", 30)), TTL, Late.APPLY, Excess.REJECT);
     done(holds.place(request), State.OPEN, false);
-    engine.delete("day");
+    TestOperation.run(engine, access -> access.remove("day"));
     clock.advance(TTL);
     engine.sweep();
     closed(holds.settle(ID, Settlement.each(-30)), State.EXPIRED);

@@ -2,6 +2,8 @@ package org.example;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -11,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 /**
  * Runs the same load on holds and on the usual Redis script, kills gateways meanwhile, and prints
@@ -25,12 +28,13 @@ final class Compare {
   private final int kills;
   private final String run = UUID.randomUUID().toString().substring(0, 8);
   private final LocalDate day = LocalDate.ofInstant(Instant.now(), ZoneOffset.UTC);
-  private final Path log = Files.createTempDirectory("spent");
+  private final Path log;
   private final AtomicInteger done = new AtomicInteger();
   private int starts;
 
-  private Compare(String server, int calls, int kills) throws IOException {
+  private Compare(String server, Path log, int calls, int kills) {
     this.server = server;
+    this.log = log;
     this.calls = calls;
     this.kills = kills;
   }
@@ -45,8 +49,11 @@ final class Compare {
   public static void main(String[] args) throws Exception {
     int calls = args.length > 2 ? Integer.parseInt(args[2]) : 150;
     int kills = args.length > 3 ? Integer.parseInt(args[3]) : 2;
-    Result holds = new Compare(args[0], calls, kills).run();
-    Result script = new Compare(args[1], calls, kills).run();
+    for (String each : List.of(args[0], args[1])) {
+      requireServer(URI.create(each));
+    }
+    Result holds = result(args[0], calls, kills);
+    Result script = result(args[1], calls, kills);
     row("", "holds", "script");
     row("calls that reached the model", "" + holds.calls, "" + script.calls);
     money("billed by the model", holds.billed, script.billed);
@@ -54,6 +61,29 @@ final class Compare {
     money("drift", holds.counted - holds.billed, script.counted - script.billed);
     money("spent of the $1.00 of a loop", holds.loop, script.loop);
     money("still reserved", holds.held, script.held);
+  }
+
+  private static void requireServer(URI server) {
+    try (Socket socket = new Socket(server.getHost(), server.getPort())) {
+      socket.shutdownOutput();
+    } catch (IOException e) {
+      System.err.println("there is no server at " + server + "; start one");
+      System.exit(1);
+    }
+  }
+
+  private static Result result(String server, int calls, int kills) throws Exception {
+    Path log = Files.createTempDirectory("spent");
+    try {
+      return new Compare(server, log, calls, kills).run();
+    } finally {
+      try (Stream<Path> files = Files.list(log)) {
+        for (Path file : files.toList()) {
+          Files.delete(file);
+        }
+      }
+      Files.delete(log);
+    }
   }
 
   private static void money(String name, long one, long other) {
@@ -71,7 +101,8 @@ final class Compare {
         gateways.add(start(model, calls / GATEWAYS));
       }
       for (int kill = 0; kill < kills; kill++) {
-        while (done.get() < calls * (kill + 1L) / (kills + 2)) {
+        while (done.get() < calls * (kill + 1L) / (kills + 2)
+            && gateways.stream().anyMatch(each -> each.process.isAlive())) {
           Thread.sleep(PAUSE_MILLIS);
         }
         Running victim = gateways.get(kill % GATEWAYS);

@@ -109,11 +109,11 @@ import org.slf4j.LoggerFactory;
  * Limits. (B - 2) / 2 counters, where B is the limit of writes in a batch: 49 on DynamoDB, Redis,
  * PostgreSQL and Datastore, 11 on App Engine. The store must have batches over all items and scans.
  * Techniques that keep a counter in several items, and shards and regions, are rejected. A counter
- * with open holds cannot be deleted; on the engine, one that is deleted or expires takes with it
- * what holds reserve on it. A set replaces the value, and what holds return is added to the new
- * one. An expired hold whose return would exceed 64 bits stays open, with a warning in the log,
- * until the counter has room. All counters of a hold compete with other writers for their items,
- * like adds.
+ * with open holds is not deleted; on the engine, one that expires takes with it what holds reserve
+ * on it. A set replaces the value, and what holds return is added to the new one. An expired hold
+ * whose return would exceed 64 bits stays open until the counter has room: a store logs a warning,
+ * the engine extends the hold by a minute. All counters of a hold compete with other writers for
+ * their items, like adds.
  *
  * Assumption. All holds on a counter have one sign: negative with a floor, or positive with a
  * ceiling. A hold takes effect at once, so one that adds to a balance can be spent before it is
@@ -432,7 +432,20 @@ public final class StoredHolds implements Holds {
 
   @Override
   public Optional<HoldReading> find(RequestId id) {
-    return IdempotentRetry.result(store, "hold " + id, () -> latest(id)).map(Stored.Held::reading);
+    return IdempotentRetry.result(store, "hold " + id, () -> readable(id))
+        .map(Stored.Held::reading);
+  }
+
+  /** Returns a hold; one that cannot be returned at its expiry is still open. */
+  private Optional<Stored.Held> readable(RequestId id) {
+    try {
+      return latest(id);
+    } catch (NotAppliedException e) {
+      if (e.reason() != Reason.REJECTED) {
+        throw e;
+      }
+      return held(id);
+    }
   }
 
   @Override

@@ -140,7 +140,7 @@ final class TransactionsTest {
         "{'adds':[{'delta':1}]}|field adds[0].counter is missing",
         "{'adds':[{'counter':1,'delta':1}]}|field adds[0].counter is not a string",
         "{'adds':[{'counter':'a','delta':1,'id':'x'}]}|unknown field adds[0].id",
-        "{'adds':[{'counter':'a','delta':1},{'counter':'b','delta':1.5}]}|add to b: field delta is not",
+        "{'adds':[{'counter':'a','delta':1},{'counter':'b','delta':1.5}]}|amount of b: field delta is not",
         "{'adds':[{'counter':'a','delta':[1]}]}|field adds[0].delta is not an integer",
         "{'adds':[{'counter':'a','delta':0}]}|adds[0]: delta must not be 0",
         "{'adds':[{'counter':'','delta':1}]}|adds[0]: name is empty",

@@ -101,7 +101,7 @@ final class HoldCommandsTest {
         ask("QUIPU.HOLDINFO h"));
     assertEquals(
         "-EXCEEDED the settlement of stock exceeds the -3 that the hold reserved; EXCESS ALLOW"
-            + " permits that",
+            + " of QUIPU.HOLD permits that",
         ask("QUIPU.SETTLE h -4"));
     assertEquals(state("settled", expires + 30_000, 0, 0), ask("QUIPU.SETTLE h -1"));
     assertEquals(state("settled", expires + 30_000, 0, 1), ask("QUIPU.SETTLE h -1"));
@@ -131,8 +131,8 @@ final class HoldCommandsTest {
         state("open", NOW + 1_000, 0, 0), ask("QUIPU.HOLD stock -2 ID s TTL 1000 LATE REJECT"));
     clock.advance(Duration.ofSeconds(2));
     assertEquals(
-        "-CLOSED hold has expired; with LATE APPLY it can be settled after its expiry, while"
-            + " its counters exist",
+        "-CLOSED hold has expired; only a hold with LATE APPLY, whose counters exist, can be"
+            + " settled after its expiry. Add what was used",
         ask("QUIPU.SETTLE s -2"));
     assertEquals(
         "-FLOOR value would fall below the floor; the value is 10, of key stock",
@@ -187,7 +187,7 @@ final class HoldCommandsTest {
         "QUIPU.TX t 1 stock 1 other 1|syntax error",
         "QUIPU.TX t 1 stock 0|delta must not be 0",
         "QUIPU.TX t 1 stock 1 FLOOR 0 FLOOR 1|FLOOR occurs twice",
-        "QUIPU.TX t 1 stock 1.5|add to stock: field delta is not an integer",
+        "QUIPU.TX t 1 stock 1.5|amount of stock: field delta is not an integer",
         "QUIPU.TX t 1 stock 1 FLOOR x|FLOOR is not an integer or a decimal",
         "QUIPU.TX t 1 stock 1 FLOOR 3 CEILING 2|floor 3 is above ceiling 2",
         "QUIPU.TX t 1 '' 1|key is empty",

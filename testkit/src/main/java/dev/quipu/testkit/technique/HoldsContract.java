@@ -407,6 +407,7 @@ public abstract class HoldsContract extends EmptyStoreFixture {
         new HoldResult.Rejected("a", Rejection.OVERFLOW, OptionalLong.of(5)), holds.release(ID));
     expire();
     assertEquals(0, holds.releaseExpired(), "it can not be returned yet");
+    assertEquals(State.OPEN, holds.find(ID).orElseThrow().state());
     assertTrue(counters.add(new Add("a", -5, null)).isApplied());
     assertEquals(1, holds.releaseExpired());
     assertEquals(Long.MAX_VALUE, value("a"));

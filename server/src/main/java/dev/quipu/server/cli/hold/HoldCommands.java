@@ -19,7 +19,6 @@ import dev.quipu.server.cli.output.Rejections;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -59,11 +58,11 @@ public final class HoldCommands {
     final int print(RequestId id, List<Add> adds, HoldResult result) {
       return switch (result) {
         case HoldResult.Done done -> {
-          Map<String, Object> members = Texts.members(done.hold());
+          Map<String, Object> members = Texts.members(id, done.hold());
           members.put("replayed", done.isReplayed());
           output.print(
-              Texts.line(done.hold()) + (done.isReplayed() ? "\t(replayed)" : ""), members);
-          yield ExitCode.OK;
+              Texts.line(id, done.hold()) + (done.isReplayed() ? "\t(replayed)" : ""), members);
+          yield exitCode(done.hold());
         }
         case HoldResult.Rejected rejected ->
             new Rejections(output, id)
@@ -85,8 +84,11 @@ public final class HoldCommands {
         case HoldResult.Closed closed -> {
           output.print(
               "rejected (closed): hold %s %s%s"
-                  .formatted(id, closed.hold().explanation(), remedy(closed.hold())),
-              Output.members("rejected", "closed", "hold", Texts.members(closed.hold())));
+                  .formatted(
+                      id,
+                      closed.hold().explanation(),
+                      closed.hold().state() == HoldReading.State.EXPIRED ? whyExpired() : ""),
+              Output.members("rejected", "closed", "hold", Texts.members(id, closed.hold())));
           yield ExitCode.REJECTED;
         }
         case HoldResult.NotFound notFound -> {
@@ -94,14 +96,18 @@ public final class HoldCommands {
           yield ExitCode.FAILED;
         }
         case HoldResult.Conflict conflict ->
-            new Rejections(output, id).conflict(new LinkedHashMap<>());
+            new Rejections(output, id).conflict(result.explanation());
       };
     }
 
-    private static String remedy(HoldReading hold) {
-      return hold.state() == HoldReading.State.EXPIRED
-          ? "; with --late it can be settled after its expiry, while its counters exist"
-          : "";
+    /** Returns the exit code for a call that took effect, now or earlier. */
+    int exitCode(HoldReading hold) {
+      return ExitCode.OK;
+    }
+
+    /** Returns what it means for the call that the hold has expired. */
+    String whyExpired() {
+      return "; everything was returned";
     }
   }
 
@@ -116,7 +122,7 @@ public final class HoldCommands {
       },
       footer = {
         "",
-        "Exit code 3: rejected; nothing changed.",
+        "Exit code 3: rejected; nothing changed. Or the hold is a repeat, and has ended.",
         "",
         "Examples:",
         "  quipu hold stock -2 --floor 0 --ttl 10m --id cart-17",
@@ -147,7 +153,7 @@ public final class HoldCommands {
     @Option(
         names = "--ceiling",
         paramLabel = "N",
-        description = "Reject the hold if a value would go above this.")
+        description = "Reject the hold if a value would go above this (default: none).")
     private @Nullable Decimal ceiling;
 
     @Option(
@@ -172,6 +178,11 @@ public final class HoldCommands {
         paramLabel = "ID",
         description = "The id of the hold: a repeat is the same hold (default: random).")
     private @Nullable String id;
+
+    @Override
+    int exitCode(HoldReading hold) {
+      return hold.state() == HoldReading.State.OPEN ? ExitCode.OK : ExitCode.REJECTED;
+    }
 
     @Override
     public Integer call() {
@@ -236,6 +247,12 @@ public final class HoldCommands {
       RequestId hold = RequestId.of(id);
       Settlement settlement = settlement();
       return change(hold, List.of(), holds -> holds.settle(hold, settlement));
+    }
+
+    @Override
+    String whyExpired() {
+      return "; only a hold with --late, whose counters exist, can be settled after its expiry."
+          + " Count what was used with quipu add";
     }
 
     private Settlement settlement() {
@@ -356,7 +373,7 @@ public final class HoldCommands {
 
     private int printOne(Holds holds, RequestId hold) {
       Optional<HoldReading> found = holds.find(hold);
-      found.ifPresent(this::print);
+      found.ifPresent(each -> print(hold, each));
       if (found.isEmpty()) {
         output.failed("no such hold: " + hold);
       }
@@ -374,7 +391,7 @@ public final class HoldCommands {
           output.failed("no such counter: " + counter);
           return ExitCode.FAILED;
         }
-        output.together(() -> page.forEach(this::print));
+        output.together(() -> page.forEach(each -> print(each.id(), each)));
         if (page.size() < size) {
           break;
         }
@@ -384,8 +401,8 @@ public final class HoldCommands {
       return ExitCode.OK;
     }
 
-    private void print(HoldReading hold) {
-      output.print(Texts.line(hold), Texts.members(hold));
+    private void print(RequestId hold, HoldReading reading) {
+      output.print(Texts.line(hold, reading), Texts.members(hold, reading));
     }
   }
 }

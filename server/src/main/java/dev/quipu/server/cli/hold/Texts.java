@@ -3,6 +3,7 @@ package dev.quipu.server.cli.hold;
 import dev.quipu.Add;
 import dev.quipu.Decimal;
 import dev.quipu.HoldReading;
+import dev.quipu.RequestId;
 import dev.quipu.server.cli.output.Output;
 import java.util.List;
 import java.util.Locale;
@@ -39,9 +40,11 @@ final class Texts {
 
   /**
    * Returns a hold in one line: id, state, expiry, and what is held or was kept of each counter.
+   *
+   * @param id as it was given; an engine in this process knows its 128 bits only
    */
-  static String line(HoldReading hold) {
-    StringBuilder line = new StringBuilder(Output.oneLine(hold.id().text()));
+  static String line(RequestId id, HoldReading hold) {
+    StringBuilder line = new StringBuilder(Output.oneLine(id.text()));
     line.append('\t').append(word(hold.state())).append('\t').append(hold.expires());
     for (HoldReading.Part part : hold.counters()) {
       line.append('\t').append(Output.oneLine(part.counter()));
@@ -52,7 +55,7 @@ final class Texts {
   }
 
   /** Returns the members of a hold. */
-  static Map<String, Object> members(HoldReading hold) {
+  static Map<String, Object> members(RequestId id, HoldReading hold) {
     List<Map<String, Object>> counters =
         hold.counters().stream()
             .map(part -> {
@@ -62,8 +65,7 @@ final class Texts {
               return members;
             })
             .toList();
-    Map<String, Object> members =
-        Output.members("id", hold.id().text(), "state", word(hold.state()));
+    Map<String, Object> members = Output.members("id", id.text(), "state", word(hold.state()));
     members.put("counters", counters);
     members.put("expires", hold.expires().toString());
     if (hold.isLate()) {

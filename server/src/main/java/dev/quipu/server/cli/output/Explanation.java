@@ -15,7 +15,9 @@ public record Explanation(String message, int exitCode) {
   private static String message(Exception failure) {
     String message = String.valueOf(failure.getMessage());
     return switch (failure) {
-      case QuipuException e when e.outcome() == Outcome.UNKNOWN -> "outcome unknown: " + message;
+      case QuipuException e when e.outcome() == Outcome.UNKNOWN ->
+          "outcome unknown: %s. Repeat the command, with --id if it printed a request id"
+              .formatted(message);
       case QuipuException e -> message;
       case IllegalArgumentException e -> message;
       case UnsupportedOperationException e -> message;

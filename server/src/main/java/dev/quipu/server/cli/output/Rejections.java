@@ -77,6 +77,14 @@ public record Rejections(Output output, RequestId id) {
         : Optional.of(Decimal.text(limit, rejected.scale()));
   }
 
+  /** Prints that the id of a hold was used for something else, and returns the exit code. */
+  public int conflict(String why) {
+    output.print(
+        "rejected (conflict): request id %s: %s".formatted(id, why),
+        Output.members("rejected", "conflict", "id", id.text()));
+    return ExitCode.REJECTED;
+  }
+
   /** Prints that the id was used for something else, and returns the exit code. */
   public int conflict(Map<String, Object> members) {
     members.put("rejected", "conflict");

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -119,7 +120,12 @@ public final class JsonBody {
 
   private static Problem unknown(String name, Set<String> fields) {
     return Problem.badRequest(
-        "unknown field %s; known fields are %s".formatted(name, String.join(", ", fields)));
+        "unknown field %s; %s"
+            .formatted(
+                name,
+                fields.isEmpty()
+                    ? "send an empty object, or no body"
+                    : "known fields are " + String.join(", ", new TreeSet<>(fields))));
   }
 
   /** Returns the reason, and where it is. */

@@ -45,6 +45,11 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
 
   private static final int ENCODED_FACTOR = 6;
 
+  private static final String RETURNED = ". Everything was returned";
+  private static final String NOT_LATE =
+      ". Only a hold with late apply, whose counters exist, can be settled after its expiry; add"
+          + " what was used";
+
   private static final String ID_REMEDY = "the id of the hold in the path is enough";
 
   /** POST /v1/counters/{name}/holds */
@@ -73,7 +78,7 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
             policy(body, "excess", HoldRequest.Excess.REJECT, HoldRequest.Excess.values()));
     HoldResult result = holds.get().place(request);
     boolean isNew = result instanceof HoldResult.Done done && !done.isReplayed();
-    return reply(isNew ? 201 : 200, id.text(), adds, result);
+    return reply(isNew ? 201 : 200, id.text(), adds, result, "");
   }
 
   private static Duration ttl(JsonBody body) {
@@ -115,7 +120,7 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
           "send either delta, to keep the same on each counter, or adds, with counter and delta");
     }
     Settlement settlement = exchange.isInUnits() ? inUnits(body) : decimals(body);
-    return change(exchange, id -> holds.get().settle(id, settlement));
+    return change(exchange, NOT_LATE, id -> holds.get().settle(id, settlement));
   }
 
   private static Settlement inUnits(JsonBody body) {
@@ -148,22 +153,29 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
     if (exchange.bodyBytes() > 0) {
       exchange.json(Set.of());
     }
-    return change(exchange, id -> holds.get().release(id));
+    return change(exchange, RETURNED, id -> holds.get().release(id));
   }
 
   /** POST /v1/holds/{id}/extend */
   HttpReply extend(Exchange exchange) {
     exchange.requireNoIdempotencyKey(ID_REMEDY);
     Duration ttl = ttl(exchange.json(Set.of("ttl")));
-    return change(exchange, id -> holds.get().extend(id, ttl));
+    return change(exchange, RETURNED, id -> holds.get().extend(id, ttl));
   }
 
-  private HttpReply change(Exchange exchange, Function<RequestId, HoldResult> call) {
+  /**
+   * Changes a hold.
+   *
+   * @param whyExpired what it means for the call that the hold has expired
+   */
+  private HttpReply change(
+      Exchange exchange, String whyExpired, Function<RequestId, HoldResult> call) {
     HoldResult result = call.apply(RequestId.of(exchange.variable()));
-    return reply(200, exchange.variable(), List.of(), result);
+    return reply(200, exchange.variable(), List.of(), result, whyExpired);
   }
 
-  private HttpReply reply(int status, String id, List<Add> adds, HoldResult result) {
+  private HttpReply reply(
+      int status, String id, List<Add> adds, HoldResult result, String whyExpired) {
     return switch (result) {
       case HoldResult.Done done -> {
         Map<String, Object> members = members(id, done.hold());
@@ -193,18 +205,15 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
                   "hold-closed",
                   "Hold closed",
                   "hold %s %s; nothing changed%s"
-                      .formatted(id, closed.hold().explanation(), remedy(closed.hold())))
+                      .formatted(
+                          id,
+                          closed.hold().explanation(),
+                          closed.hold().state() == HoldReading.State.EXPIRED ? whyExpired : ""))
               .with("state", word(closed.hold().state()))
               .with("hold", members(id, closed.hold()));
       case HoldResult.NotFound notFound -> throw notFound();
-      case HoldResult.Conflict conflict -> throw TransactionRoutes.conflict();
+      case HoldResult.Conflict conflict -> throw TransactionRoutes.conflict(result.explanation());
     };
-  }
-
-  private static String remedy(HoldReading hold) {
-    return hold.state() == HoldReading.State.EXPIRED
-        ? ". With late apply it can be settled after its expiry, while its counters exist"
-        : "";
   }
 
   private static Problem notFound() {

@@ -47,7 +47,8 @@ record TransactionRoutes(Supplier<Transactions> transactions, CounterRoutes coun
               rejected.counter(),
               new AddResult.Rejected(
                   rejected.why(), rejected.valueIfKnown(), List.of(), rejected.scale()));
-      case TransactionResult.Conflict conflict -> throw conflict();
+      case TransactionResult.Conflict conflict ->
+          throw conflict("this id was first used for other adds, or for a hold; use a new id");
     };
   }
 
@@ -89,12 +90,8 @@ record TransactionRoutes(Supplier<Transactions> transactions, CounterRoutes coun
   }
 
   /** Returns the problem of an id that was used for something else. */
-  static Problem conflict() {
-    return new Problem(
-        422,
-        "request-id-reused",
-        "Request id already used",
-        "this id was first used for other adds, or for a hold; use a new id");
+  static Problem conflict(String detail) {
+    return new Problem(422, "request-id-reused", "Request id already used", detail);
   }
 
   /** GET /v1/requests/{id} */

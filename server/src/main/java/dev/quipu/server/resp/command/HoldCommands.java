@@ -46,6 +46,11 @@ final class HoldCommands {
   private static final String STATE =
       "Returns its state, its expiry, whether it was late and whether it was replayed.";
 
+  private static final String RETURNED = "; everything was returned";
+  private static final String NOT_LATE =
+      "; only a hold with LATE APPLY, whose counters exist, can be settled after its expiry. Add"
+          + " what was used";
+
   private static final Reply CONFLICT =
       new Reply.Failure("CONFLICT this id was first used for other adds, or for a hold");
 
@@ -76,19 +81,21 @@ final class HoldCommands {
             .noKeys()
             .writesOnEngine((session, words) -> {
               Settlement kept = Settlement.each(Amounts.amount(words, 2, "delta"));
-              return onHold(TransactionOperation.settle(CounterCommands.id(words, 1), kept));
+              return onHold(
+                  TransactionOperation.settle(CounterCommands.id(words, 1), kept), NOT_LATE);
             }),
         RespCommand.of("quipu.release", "id")
             .summary("Returns everything that a hold reserved. " + STATE)
             .noKeys()
             .writesOnEngine((session, words) ->
-                onHold(TransactionOperation.release(CounterCommands.id(words, 1)))),
+                onHold(TransactionOperation.release(CounterCommands.id(words, 1)), RETURNED)),
         RespCommand.of("quipu.extend", "id milliseconds")
             .summary("Sets the expiry of an open hold to this time from now. " + STATE)
             .noKeys()
             .writesOnEngine((session, words) -> {
               Duration ttl = ttl(words, 2);
-              return onHold(TransactionOperation.extend(CounterCommands.id(words, 1), ttl));
+              return onHold(
+                  TransactionOperation.extend(CounterCommands.id(words, 1), ttl), RETURNED);
             }),
         RespCommand.of("quipu.holdinfo", "id")
             .summary("Returns the state, the expiry and the keys of a hold.")
@@ -264,7 +271,7 @@ final class HoldCommands {
     RequestId id = CounterCommands.id(words, 4);
     Add add = Add.of(words.sharedKey(1), Amounts.amount(words, 2, "delta"), floor, ceiling, null);
     HoldRequest request = new HoldRequest(id, List.of(add), ttl(words, 6), late, excess);
-    return new Adding(onHold(TransactionOperation.place(request)), id, request.adds());
+    return new Adding(onHold(TransactionOperation.place(request), ""), id, request.adds());
   }
 
   private static <E extends Enum<E>> E policy(Class<E> type, String word) {
@@ -280,11 +287,17 @@ final class HoldCommands {
     return HoldRequest.checkTtl(Duration.ofMillis(words.number(index, TTL_INVALID)));
   }
 
-  private static DeferredCommand onHold(TransactionOperation<HoldResult> operation) {
-    return new Call<>(operation, HoldCommands::reply);
+  /**
+   * Returns a call about a hold.
+   *
+   * @param whyExpired what it means for the call that the hold has expired
+   */
+  private static DeferredCommand onHold(
+      TransactionOperation<HoldResult> operation, String whyExpired) {
+    return new Call<>(operation, result -> reply(result, whyExpired));
   }
 
-  private static Reply reply(HoldResult result) {
+  private static Reply reply(HoldResult result, String whyExpired) {
     return switch (result) {
       case HoldResult.Done done ->
           new Reply.Several(
@@ -297,19 +310,17 @@ final class HoldCommands {
           rejected(rejected.counter(), rejected.why(), rejected.valueIfKnown(), rejected.scale());
       case HoldResult.Exceeded exceeded ->
           new Reply.Failure(
-              "EXCEEDED %s; EXCESS ALLOW permits that".formatted(result.explanation()));
+              "EXCEEDED %s; EXCESS ALLOW of QUIPU.HOLD permits that"
+                  .formatted(result.explanation()));
       case HoldResult.Closed closed ->
           new Reply.Failure(
-              "CLOSED hold " + closed.hold().explanation() + remedy(closed.hold().state()));
+              "CLOSED hold %s%s"
+                  .formatted(
+                      closed.hold().explanation(),
+                      closed.hold().state() == HoldReading.State.EXPIRED ? whyExpired : ""));
       case HoldResult.NotFound notFound -> new Reply.Failure("NOHOLD " + result.explanation());
-      case HoldResult.Conflict conflict -> CONFLICT;
+      case HoldResult.Conflict conflict -> new Reply.Failure("CONFLICT " + result.explanation());
     };
-  }
-
-  private static String remedy(HoldReading.State state) {
-    return state == HoldReading.State.EXPIRED
-        ? "; with LATE APPLY it can be settled after its expiry, while its counters exist"
-        : "";
   }
 
   private static Reply state(HoldReading.State state) {

@@ -242,9 +242,19 @@ final class HoldCommandsTest {
           assertEquals("expired", shell.hold("holds --id strict").get(1));
           Result closed = shell.run("settle strict 5");
           assertEquals(
-              "rejected (closed): hold strict has expired; with --late it can be settled after its"
-                  + " expiry, while its counters exist\n",
+              "rejected (closed): hold strict has expired; only a hold with --late, whose counters"
+                  + " exist, can be settled after its expiry. Count what was used with quipu add\n",
               closed.out);
+          Result released = shell.run("release strict");
+          assertEquals(
+              "rejected (closed): hold strict has expired; everything was returned\n",
+              released.out);
+          Result repeated = shell.run("hold a 5 --ttl 1s --id strict");
+          assertEquals(3, repeated.code, "nothing is reserved");
+          assertTrue(repeated.out.endsWith("(replayed)\n"), repeated.out);
+          Result conflict = shell.run("hold a 5 --ttl 2s --id strict");
+          assertEquals(3, conflict.code);
+          assertTrue(conflict.out.contains("Read the hold before you use a new id"), conflict.out);
           assertEquals("(late)", shell.hold("settle late 4").getLast());
           shell.check("get a", 0, "4\n");
           shell.check("holds a", 0, "");
