@@ -5,14 +5,13 @@ import dev.quipu.ItemResult;
 import dev.quipu.RequestId;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.state.Lookahead;
 import dev.quipu.engine.state.State;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Adds to counters, exactly once for each add with a request id: the hot path. */
 final class AddTask extends Task {
-  private static final int TOUCHED_AHEAD = 32;
-
   private final List<Add> adds;
   private final List<ItemResult> results;
 
@@ -29,10 +28,16 @@ final class AddTask extends Task {
   @Override
   public boolean run(State state, Group group) {
     CounterAccess access = new CounterAccess(state, group);
+    int first = 0;
+    int end = 0; // what was looked up in an earlier commit may be reused
     while (results.size() < adds.size()) {
       int next = results.size();
-      if (next % TOUCHED_AHEAD == 0 && adds.size() - next > 1) {
-        touch(state, next);
+      if (next >= end) {
+        first = next;
+        end = Math.min(adds.size(), next + Lookahead.NAMES_MAX);
+        if (end - first > 1) {
+          lookUp(state, first, end);
+        }
       }
       Add add = adds.get(next);
       if (!group.fits(CounterAccess.CHANGE_BYTES_MAX + 3 * add.counter().length())) {
@@ -40,7 +45,8 @@ final class AddTask extends Task {
       }
       long before = state.changes;
       try {
-        results.add(access.add(add));
+        int found = end - first > 1 ? state.lookahead.ordinal(next - first) : -1;
+        results.add(access.add(add, found >= 0 ? found : state.counters.find(add.counter())));
       } catch (RuntimeException e) {
         if (state.changes != before) {
           throw e;
@@ -51,12 +57,19 @@ final class AddTask extends Task {
     return true;
   }
 
-  /** Prefetches the memory that the next adds will look up: see {@code RequestIds.touch}. */
-  private void touch(State state, int from) {
-    for (int i = from; i < Math.min(adds.size(), from + TOUCHED_AHEAD); i++) {
-      Add add = adds.get(i);
-      RequestId id = add.id();
-      int ordinal = id == null ? -1 : state.counters.find(add.counter());
+  /**
+   * Looks the next counters up, and prefetches the memory of the ids: see {@code RequestIds.touch}.
+   */
+  private void lookUp(State state, int from, int end) {
+    Lookahead lookahead = state.lookahead;
+    lookahead.begin();
+    for (int i = from; i < end; i++) {
+      lookahead.expect(adds.get(i).counter());
+    }
+    lookahead.find();
+    for (int i = from; i < end; i++) {
+      RequestId id = adds.get(i).id();
+      int ordinal = lookahead.ordinal(i - from);
       if (id != null && ordinal >= 0) {
         state.touched += state.ids.touch(id.high(), id.low(), ordinal);
       }

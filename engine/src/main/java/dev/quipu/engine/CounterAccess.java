@@ -9,6 +9,7 @@ import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.Lookahead;
 import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.TransactionIds;
 import dev.quipu.engine.state.Watches;
@@ -118,6 +119,26 @@ public final class CounterAccess extends CounterReads {
     return state.counters.value(place);
   }
 
+  /** Returns whether {@link #expect} saves time. */
+  public boolean isLarge() {
+    return state.lookahead.isUseful();
+  }
+
+  /** Starts to announce counters that will be looked up: see {@link #touchExpected}. */
+  public void beginExpected() {
+    state.lookahead.begin();
+  }
+
+  /** Announces a counter; at most {@link Lookahead#NAMES_MAX}. */
+  public void expect(byte[] name, int from, int length) {
+    state.lookahead.expect(name, from, length);
+  }
+
+  /** Prefetches the memory of all announced counters, so that their cache misses overlap. */
+  public void touchExpected() {
+    state.lookahead.find();
+  }
+
   /** Prefetches the memory of the id of a transaction or a hold. */
   void touch(RequestId id) {
     touch(TransactionIds.MARKER, id.high(), id.low());
@@ -206,7 +227,11 @@ public final class CounterAccess extends CounterReads {
 
   /** Adds, exactly once if the add has a request id. */
   public AddResult add(Add given) {
-    int ordinal = state.counters.find(given.counter());
+    return add(given, state.counters.find(given.counter()));
+  }
+
+  /** Adds to a counter that was looked up: see {@link Lookahead}. */
+  AddResult add(Add given, int ordinal) {
     int scale = scale(ordinal, given.counter());
     Add add = given.at(scale);
     RequestId id = add.id();

@@ -131,7 +131,7 @@ final class TransferTest {
             holds.place(
                 new HoldRequest(id, List.of(new Add(counter, -3, null)), ttl, late, Excess.ALLOW));
       }
-      engine.delete("removed");
+      TestOperation.run(engine, access -> access.remove("removed"));
       var unusedExtended = holds.extend(ids.get(5), Duration.ofDays(2));
       var unusedSettled = holds.settle(ids.get(1), Settlement.each(-1));
       var unusedReleased = holds.release(ids.get(2));

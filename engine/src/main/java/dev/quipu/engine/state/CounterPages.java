@@ -51,6 +51,16 @@ final class CounterPages {
     return of(ordinal).isName(ordinal & INDEX, name);
   }
 
+  /** Prefetches the slot of a counter: see {@link Lookahead}. */
+  long touch(int ordinal) {
+    return of(ordinal).value(ordinal & INDEX);
+  }
+
+  /** Prefetches its name. */
+  int touchName(int ordinal) {
+    return of(ordinal).touchName(ordinal & INDEX);
+  }
+
   /** Compares the name of an ordinal to another, in the order of UTF-8 bytes. */
   int compareName(int ordinal, byte[] name) {
     return of(ordinal).compareName(ordinal & INDEX, name, 0, name.length);

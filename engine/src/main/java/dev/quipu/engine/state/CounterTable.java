@@ -57,6 +57,10 @@ public final class CounterTable {
     this.index = new NameIndex(secret);
   }
 
+  Lookahead lookahead() {
+    return new Lookahead(index, pages);
+  }
+
   /** Returns the exclusive upper bound of all ordinals. */
   public int size() {
     return size;

@@ -113,6 +113,10 @@ final class CounterTablePage {
         : new String(bytes, start(place), length(place), StandardCharsets.UTF_8);
   }
 
+  int touchName(int index) {
+    return bytes[place(index)];
+  }
+
   private int length(int place) {
     int first = bytes[place];
     return first >= 0 ? first : (first & SHORT_MAX) << 8 | Byte.toUnsignedInt(bytes[place + 1]);

@@ -75,7 +75,7 @@ final class NameIndex {
 
   /** Returns the ordinal of an ASCII name; -1 if it has none. */
   int find(byte[] name, int from, int length, CounterPages names) {
-    int hash = (int) (secret.hash(name, from, length) >>> 32);
+    int hash = hash(name, from, length);
     long[] part = parts[part(hash)];
     for (int at = home(hash, part.length); ; at = after(at, part.length)) {
       long slot = part[at];
@@ -121,8 +121,29 @@ final class NameIndex {
     used[part(hash)]--;
   }
 
-  private int hash(String name) {
+  /** Returns the half of the keyed hash that slots hold. */
+  int hash(String name) {
     return (int) (secret.hash(name) >>> 32);
+  }
+
+  int hash(byte[] name, int from, int length) {
+    return (int) (secret.hash(name, from, length) >>> 32);
+  }
+
+  /** Prefetches the first slot of a name: see {@link Lookahead}. */
+  long touch(int hash) {
+    long[] part = parts[part(hash)];
+    return part[home(hash, part.length)];
+  }
+
+  /** Returns the first ordinal whose name has this hash, almost always the only one; or -1. */
+  int candidate(int hash) {
+    long[] part = parts[part(hash)];
+    int at = home(hash, part.length);
+    while (part[at] != 0 && (int) (part[at] >>> 32) != hash) {
+      at = after(at, part.length);
+    }
+    return (int) part[at] - 1;
   }
 
   private static int part(int hash) {

@@ -23,6 +23,7 @@ import java.util.Optional;
  */
 public final class State implements Records.Reader {
   public final CounterTable counters;
+  public final Lookahead lookahead;
   public final Tombstones tombstones;
   public final ItemTable items = new ItemTable();
   public final RequestIds ids;
@@ -81,6 +82,7 @@ public final class State implements Records.Reader {
   public State(long identity, long windowMillis, int idsInMemoryMax) {
     Secret secret = new Secret(identity);
     this.counters = new CounterTable(secret);
+    this.lookahead = counters.lookahead();
     this.holds = new HoldTable(secret);
     this.tombstones = new Tombstones(counters);
     this.ids = new RequestIds(secret, windowMillis, idsInMemoryMax);

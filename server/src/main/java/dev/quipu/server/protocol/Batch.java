@@ -306,6 +306,13 @@ public final class Batch implements Operation {
   private void touch(CounterAccess counters) {
     if (next == touched) {
       touched = Math.min(commands.size(), next + TOUCHED_AHEAD);
+      if (counters.isLarge()) {
+        counters.beginExpected();
+        for (int i = next; i < touched; i++) {
+          commands.get(i).expect(counters);
+        }
+        counters.touchExpected();
+      }
       for (int i = next; i < touched; i++) {
         commands.get(i).touch(counters);
       }

@@ -104,6 +104,11 @@ public final class FastCommands {
     }
 
     @Override
+    public void expect(CounterAccess counters) {
+      counters.expect(window, from, length);
+    }
+
+    @Override
     public void touch(CounterAccess counters) {
       place = counters.placeOf(window, from, length);
       if (isOnce && place >= 0) {

@@ -10,6 +10,9 @@ public interface PendingCommand {
   /** Returns the maximum log bytes of its next run; see {@link CounterAccess#bytesMax}. */
   int bytesMax(CounterAccess counters);
 
+  /** Announces the counter of the command; called before {@link #touch} if there are many. */
+  default void expect(CounterAccess counters) {}
+
   /** Prefetches the counters of the command, so that cache misses overlap. */
   default void touch(CounterAccess counters) {}
 

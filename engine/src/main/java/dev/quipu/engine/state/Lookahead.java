@@ -1,0 +1,85 @@
+package dev.quipu.engine.state;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Looks several names up at once. A lookup reads three places that depend on each other: the slot
+ * of the index, the counter, its name. In a large table each of them is a cache miss; here those of
+ * several names overlap. Not thread-safe.
+ */
+public final class Lookahead {
+  /** Maximum number of names. */
+  public static final int NAMES_MAX = 32;
+
+  /** A table of this many pages fits into the cache. */
+  private static final int PAGES_CACHED = 16;
+
+  private final NameIndex index;
+  private final CounterPages pages;
+  private final byte[][] names = new byte[NAMES_MAX][];
+  private final int[] starts = new int[NAMES_MAX];
+  private final int[] lengths = new int[NAMES_MAX];
+  private final int[] hashes = new int[NAMES_MAX];
+  private final int[] ordinals = new int[NAMES_MAX];
+  private int count;
+  private long touched;
+
+  Lookahead(NameIndex index, CounterPages pages) {
+    this.index = index;
+    this.pages = pages;
+  }
+
+  /** Returns whether the table is so large that this saves time. */
+  public boolean isUseful() {
+    return pages.size() > PAGES_CACHED;
+  }
+
+  /** Starts with no names. */
+  public void begin() {
+    count = 0;
+  }
+
+  public void expect(String name) {
+    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+    expect(bytes, 0, bytes.length);
+  }
+
+  /** Adds a name in UTF-8, which must not change until {@link #find}. */
+  public void expect(byte[] name, int from, int length) {
+    names[count] = name;
+    starts[count] = from;
+    lengths[count] = length;
+    hashes[count] = index.hash(name, from, length);
+    count++;
+  }
+
+  /** Looks the names up; see {@link #ordinal}. */
+  public void find() {
+    // Short loops, of which the processor executes several rounds at once.
+    for (int i = 0; i < count; i++) {
+      touched += index.touch(hashes[i]);
+    }
+    for (int i = 0; i < count; i++) {
+      ordinals[i] = index.candidate(hashes[i]);
+      touched += ordinals[i] < 0 ? 0 : pages.touch(ordinals[i]);
+    }
+    for (int i = 0; i < count; i++) {
+      touched += ordinals[i] < 0 ? 0 : pages.touchName(ordinals[i]);
+    }
+    for (int i = 0; i < count; i++) {
+      if (ordinals[i] >= 0 && !pages.isName(ordinals[i], names[i], starts[i], lengths[i])) {
+        ordinals[i] = index.find(names[i], starts[i], lengths[i], pages);
+      }
+    }
+  }
+
+  /** Returns a number that depends on everything read, so that no read is optimized away. */
+  long touched() {
+    return touched;
+  }
+
+  /** Returns the ordinal of the name at this place; -1 if it had none. */
+  public int ordinal(int place) {
+    return ordinals[place];
+  }
+}
