@@ -1,11 +1,5 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.Add;
-import dev.quipu.AddResult;
-import dev.quipu.ItemResult;
-import dev.quipu.Outcome;
-import dev.quipu.QuipuException;
-import dev.quipu.SetRequest;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.input.BoundedLines;
@@ -25,20 +19,23 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.InterruptedIOException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.Deque;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
@@ -77,6 +74,10 @@ import picocli.CommandLine.TypeConversionException;
 final class ImportCommand extends AccessCommand {
   private static final byte[] GZIP_MAGIC = {0x1f, (byte) 0x8b};
   private static final int BATCH = 512;
+
+  /** Batches that are on their way while the next is read. */
+  private static final int SENDING_MAX = 4;
+
   private static final int REPORTED_MAX = 10;
   private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int LINE_LENGTH = 80;
@@ -119,10 +120,11 @@ final class ImportCommand extends AccessCommand {
   private LineIds ids = new LineIds("");
   private final Clock clock = Clock.system();
   private long notedNanos = clock.nanoTime();
-  private final List<ViewEvent> events = new ArrayList<>();
-  private final List<Add> adds = new ArrayList<>();
-  private final Map<String, Integer> scales = new HashMap<>(); // of their counters
-  private final List<Long> addLines = new ArrayList<>(); // the line number of each
+  private final Deque<Sending> sending = new ArrayDeque<>();
+  private ImportBatch batch = new ImportBatch();
+
+  /** A batch on its way. */
+  private record Sending(ImportBatch batch, Future<?> end) {}
 
   @Override
   public Integer call() {
@@ -181,6 +183,7 @@ final class ImportCommand extends AccessCommand {
   private boolean count(Stopping stopping) throws IOException {
     try (InputStream in = open();
         Access access = target.open();
+        ExecutorService senders = Executors.newVirtualThreadPerTaskExecutor();
         ProgressBar bar = bar()) {
       BoundedLines lines =
           new BoundedLines(
@@ -190,19 +193,64 @@ final class ImportCommand extends AccessCommand {
                       StandardCharsets.UTF_8
                           .newDecoder()
                           .onMalformedInput(CodingErrorAction.REPLACE))));
-      while (lines.next()) {
+      try {
+        while (lines.next() && !stopping.isRequested()) {
+          read++;
+          take(lines);
+          bar.stepBy(lines.length() + 1);
+          if (batch.size() >= BATCH) {
+            send(access, senders);
+            awaitSent(SENDING_MAX - 1);
+          }
+        }
         if (stopping.isRequested()) {
-          return false; // lines that were not flushed are read again next time
+          return false; // lines that were not sent are read again next time
         }
-        read++;
-        take(lines);
-        bar.stepBy(lines.length() + 1);
-        if (events.size() + adds.size() >= BATCH) {
-          flush(access);
-        }
+        send(access, senders);
+        awaitSent(0);
+        return true;
+      } finally {
+        drain();
       }
-      flush(access);
-      return true;
+    }
+  }
+
+  /** Awaits all batches after a failure, which is thrown afterwards, for the summary. */
+  private void drain() throws IOException {
+    while (!sending.isEmpty()) {
+      try {
+        awaitSent(sending.size() - 1);
+      } catch (RuntimeException e) {
+        // the first failure says why
+      }
+    }
+  }
+
+  private void send(Access access, ExecutorService senders) {
+    ImportBatch full = batch;
+    batch = new ImportBatch();
+    sending.addLast(new Sending(full, senders.submit(() -> full.send(access, target.attempts()))));
+  }
+
+  /** Waits until at most this number of batches are on their way; throws if one has failed. */
+  private void awaitSent(int most) throws IOException {
+    while (sending.size() > most) {
+      Sending first = sending.removeFirst();
+      try {
+        first.end.get();
+      } catch (ExecutionException e) {
+        if (e.getCause() instanceof RuntimeException why) {
+          throw why;
+        }
+        throw new IllegalStateException(e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new InterruptedIOException("interrupted");
+      } finally {
+        counted += first.batch.counted();
+        before += first.batch.before();
+        first.batch.skipped().forEach(each -> skip(each.line(), each.why()));
+      }
     }
   }
 
@@ -228,20 +276,11 @@ final class ImportCommand extends AccessCommand {
       switch (format) {
         case COMBINED_LOG -> {
           Optional<ViewEvent> view = filter.view(CombinedLog.parse(line));
-          view.ifPresentOrElse(events::add, () -> filtered++);
+          view.ifPresentOrElse(batch::add, () -> filtered++);
         }
         case NDJSON -> {
           Optional<CounterLine.Line> parsed = CounterLine.parse(line, ids::next);
-          if (parsed.isEmpty()) {
-            ignored++;
-          } else {
-            adds.add(parsed.get().add());
-            addLines.add(read);
-            int scale = parsed.get().scale();
-            if (scale != 0) {
-              scales.put(parsed.get().add().counter(), scale);
-            }
-          }
+          parsed.ifPresentOrElse(each -> batch.add(read, each), () -> ignored++);
         }
         case DIRECTORY -> throw new IllegalStateException("not read line by line");
       }
@@ -254,70 +293,6 @@ final class ImportCommand extends AccessCommand {
     if (++skipped <= REPORTED_MAX) {
       output.note("line %d skipped: %s".formatted(line, why));
     }
-  }
-
-  private void flush(Access access) {
-    if (!events.isEmpty()) {
-      int now = target.attempts().repeat(() -> access.addViews(events));
-      counted += now;
-      before += events.size() - now;
-      events.clear();
-    }
-    scales.forEach((name, scale) -> fixScale(access, name, scale));
-    scales.clear();
-    while (!adds.isEmpty()) {
-      int left = adds.size();
-      try {
-        target.attempts().repeat(() -> addAll(access));
-      } catch (QuipuException e) {
-        boolean isLate = e.outcome() == Outcome.NOT_APPLIED && e.reason().isTemporary();
-        if (!isLate || adds.size() == left) {
-          throw e;
-        } // the server had no time for all of them
-      }
-    }
-  }
-
-  /** Fixes the scale of a new counter; one that exists keeps its own, to which adds must fit. */
-  private void fixScale(Access access, String name, int scale) {
-    SetRequest request =
-        new SetRequest(name, Optional.empty(), Optional.empty(), OptionalInt.of(scale));
-    try {
-      var unused = target.attempts().repeat(() -> access.counters().set(request));
-    } catch (UnsupportedOperationException e) {
-      // This store gives counters a scale by their names: the add fits to that, or is skipped.
-    }
-  }
-
-  /** Adds the rest of the batch; throws if some adds must be repeated. */
-  private List<ItemResult> addAll(Access access) {
-    List<ItemResult> results = access.counters().addAll(adds);
-    List<Add> left = new ArrayList<>();
-    List<Long> leftLines = new ArrayList<>();
-    QuipuException why = null;
-    for (int i = 0; i < results.size(); i++) {
-      long line = addLines.get(i);
-      switch (results.get(i)) {
-        case AddResult.Applied applied -> counted++;
-        case AddResult.Replayed replayed -> before++;
-        case AddResult.Rejected rejected -> skip(line, rejected.why() + " rejected it");
-        case AddResult.Conflict conflict -> skip(line, "id: used for a different request before");
-        case ItemResult.Failed(QuipuException e) -> {
-          why = why == null || e.outcome() == Outcome.UNKNOWN ? e : why;
-          left.add(adds.get(i));
-          leftLines.add(line);
-        }
-        case ItemResult.Failed(RuntimeException e) -> skip(line, String.valueOf(e.getMessage()));
-      }
-    }
-    adds.clear();
-    adds.addAll(left);
-    addLines.clear();
-    addLines.addAll(leftLines);
-    if (why != null) {
-      throw why;
-    }
-    return results;
   }
 
   private InputStream open() throws IOException {
