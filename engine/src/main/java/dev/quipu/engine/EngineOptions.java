@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * @param segmentBytes size of one log file; 64 KiB to 1 GiB. Two segments are always allocated; the
  *     largest change is half a segment.
  * @param checkpointBytes log bytes after which a snapshot is taken
- * @param idsInMemoryMax request ids kept in memory, at 80 to 135 bytes each, before they are sealed
+ * @param idsInMemoryMax request ids kept in memory, at about 60 bytes each, before they are sealed
  *     to disk; 16 to 33,554,432. Up to four times that number while the disk is slow.
  * @param memoryBytesMax heap limit of counters, texts and items; writes that need more are
  *     rejected; at least 64 KiB
@@ -55,7 +55,7 @@ public record EngineOptions(
    * Heap of an id in memory, in bytes, times the maximum number of tables: one active, three
    * waiting.
    */
-  private static final int ID_BYTES = 135 * 4;
+  private static final int ID_BYTES = 64 * 4;
 
   /** Fractions of the heap: half for client data, a quarter for request ids in memory. */
   private static final int STATE_SHARE = 2;

@@ -190,8 +190,9 @@ public final class HoldAccess {
     HoldRecord open = openHold(id);
     if (open != null) {
       long[] kept = settlement.deltasFor(reading(open)); // throws before anything changes
-      if (!hasExpired(open)) {
-        return settleOpen(open, kept);
+      HoldRecord still = stillOpen(open);
+      if (still != null) {
+        return settleOpen(still, kept);
       }
     }
     TransactionRecord ended = ended(id);
@@ -375,8 +376,9 @@ public final class HoldAccess {
   /** Returns everything; see {@link Holds#release}. */
   public HoldResult release(RequestId id) {
     HoldRecord open = openHold(id);
-    if (open != null && !hasExpired(open)) {
-      return ended(open, Kind.RELEASED, new long[open.parts().size()]);
+    HoldRecord still = open == null ? null : stillOpen(open);
+    if (still != null) {
+      return ended(still, Kind.RELEASED, new long[still.parts().size()]);
     }
     TransactionRecord ended = ended(id);
     if (ended == null) {
@@ -391,8 +393,9 @@ public final class HoldAccess {
   public HoldResult extend(RequestId id, Duration ttl) {
     long millis = HoldRequest.checkTtl(ttl).toMillis();
     HoldRecord open = openHold(id);
-    if (open != null && !hasExpired(open)) {
-      HoldRecord extended = open.expiring(access.nowMillis() + millis);
+    HoldRecord still = open == null ? null : stillOpen(open);
+    if (still != null) {
+      HoldRecord extended = still.expiring(access.nowMillis() + millis);
       group.requireWritable();
       state.beginChange();
       store(extended);
@@ -407,11 +410,16 @@ public final class HoldAccess {
     return hold.expiresMillis() <= access.nowMillis();
   }
 
-  /** Ends a hold whose time to live has ended; returns whether it has ended. */
-  private boolean hasExpired(HoldRecord open) {
+  /** Ends a hold that is due; returns the others, and one whose expiry had to be postponed. */
+  private @Nullable HoldRecord stillOpen(HoldRecord open) {
     if (!isDue(open)) {
-      return false;
+      return open;
     }
+    return hasExpired(open) ? null : openHold(RequestId.of(open.high(), open.low()));
+  }
+
+  /** Ends a hold that is due, or postpones its expiry; returns whether it has ended. */
+  private boolean hasExpired(HoldRecord open) {
     if (ended(open, Kind.EXPIRED, new long[open.parts().size()]) instanceof HoldResult.Done) {
       return true;
     }

@@ -137,7 +137,7 @@ final class EngineOptionsTest {
     assertEquals(67_108_864, defaults.segmentBytes());
     assertEquals(268_435_456, defaults.checkpointBytes());
     assertEquals(heap / 2, defaults.memoryBytesMax());
-    long idsBytes = 540L * defaults.idsInMemoryMax(); // four tables of 135 bytes per id
+    long idsBytes = 256L * defaults.idsInMemoryMax(); // four tables of 64 bytes per id
     assertTrue(idsBytes <= heap / 4, "no more than a quarter of the heap");
     assertTrue(
         defaults.idsInMemoryMax() == 2_097_152 || idsBytes > heap / 4 - 1_000, "and no less");

@@ -28,6 +28,7 @@ import dev.quipu.backend.Backends;
 import dev.quipu.simulation.time.ManualClock;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -273,6 +274,22 @@ final class HoldsTest {
     done(holds.release(ID), State.RELEASED, false);
     assertEquals(50, value("day"));
     assertEquals(100, value("month"));
+  }
+
+  /** Found by seed 26837 of the simulation: the settlement had the expiry of before. */
+  @Test
+  void aHoldWhoseReturnWouldOverflowIsPostponedAndMayBeSettled() {
+    fill("day", 10);
+    done(holds.place(request(take("day", 3))), State.OPEN, false);
+    engine.set("day", Long.MAX_VALUE - 1, OptionalLong.empty());
+    clock.advance(TTL);
+    Instant before = holds.find(ID).orElseThrow().expires();
+    HoldResult.Done settled =
+        assertInstanceOf(HoldResult.Done.class, holds.settle(ID, Settlement.each(-2)));
+    assertEquals(State.SETTLED, settled.hold().state());
+    assertEquals(before.plusSeconds(60), settled.hold().expires());
+    assertEquals(settled.hold(), holds.find(ID).orElseThrow());
+    assertEquals(Long.MAX_VALUE, value("day"));
   }
 
   @Test

@@ -20,7 +20,8 @@ import java.util.zip.CRC32C;
  *   head     one page: magic, format, entries, pages, filter blocks, oldest and newest time, first
  *            and last frame of the log whose ids these are, CRC32C of fences and filter, CRC32C of
  *            this head
- *   pages    of 4 KiB: CRC32C, count, then up to 102 entries of 40 bytes, in order of hash
+ *   pages    of 4 KiB: CRC32C, count, then entries in order of hash: about 170, see PackedEntry; in
+ *            files before format 4 of the directory, up to 102 of 40 bytes
  *   fences   the hash of the first entry of each page
  *   filter   blocks of 64 bytes: a Bloom filter that answers "definitely absent" for about 99% of
  *            absent ids by reading one block; 12 bits per id
@@ -31,11 +32,12 @@ import java.util.zip.CRC32C;
  * }</pre>
  */
 public final class IdFile {
-  static final long MAGIC = 0x5155495055494432L; // "QUIPUID2"
+  static final long MAGIC = 0x5155495055494433L; // "QUIPUID3"
+  private static final long MAGIC_UNPACKED = 0x5155495055494432L; // "QUIPUID2"
   static final int PAGE = 4_096;
-  static final int ENTRY = IdTable.STRIDE * Long.BYTES;
   static final int PAGE_HEAD = 8;
-  static final int PAGE_ENTRIES = (PAGE - PAGE_HEAD) / ENTRY;
+  static final int PAGE_ENTRIES_MAX = (PAGE - PAGE_HEAD) / PackedEntry.BYTES_MIN;
+  private static final int UNPACKED_BYTES = IdTable.STRIDE * Long.BYTES;
   static final int BLOCK = 64;
   static final int FILTER_BITS_PER_ID = 12;
   private static final int FILTER_PROBES = 6;
@@ -47,6 +49,7 @@ public final class IdFile {
   private final int pages;
   private final int filterBlocks;
   private final long newestMillis;
+  private final boolean isPacked;
   private int[] epochs = {};
 
   private IdFile(Path path, ByteBuffer bytes) {
@@ -56,6 +59,7 @@ public final class IdFile {
     this.pages = bytes.getInt(16);
     this.filterBlocks = bytes.getInt(20);
     this.newestMillis = bytes.getLong(32);
+    this.isPacked = bytes.getLong(0) == MAGIC;
   }
 
   public Path path() {
@@ -120,7 +124,8 @@ public final class IdFile {
       throw new DamageException(Damage.ID_FILE, path, size, "the header is truncated");
     }
     ByteBuffer bytes = disk.map(path);
-    if (bytes.getLong(0) != MAGIC || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
+    boolean isKnown = bytes.getLong(0) == MAGIC || bytes.getLong(0) == MAGIC_UNPACKED;
+    if (!isKnown || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
       throw new DamageException(Damage.ID_FILE, path, 0, "the header is damaged");
     }
     IdFile opened = new IdFile(path, bytes);
@@ -177,7 +182,7 @@ public final class IdFile {
    * @throws DamageException at the first damaged page
    */
   void forEach(Consumer<long[]> action) {
-    long[] entries = new long[PAGE_ENTRIES * IdTable.STRIDE];
+    long[] entries = new long[PAGE_ENTRIES_MAX * IdTable.STRIDE];
     for (int page = 0; page < pages; page++) {
       int end = entries(page, entries) * IdTable.STRIDE;
       for (int at = 0; at < end; at += IdTable.STRIDE) {
@@ -199,15 +204,25 @@ public final class IdFile {
   int entries(int page, long[] to) {
     int start = check(page);
     int count = bytes.getInt(start + 4);
-    for (int i = 0; i < count * IdTable.STRIDE; i++) {
-      to[i] = bytes.getLong(start + PAGE_HEAD + i * Long.BYTES);
+    int at = start + PAGE_HEAD;
+    for (int i = 0; i < count; i++) {
+      copy(at, to, i * IdTable.STRIDE);
+      at += entryBytes(at);
     }
     return count;
   }
 
-  private void copy(int at, long[] entry) {
+  private int entryBytes(int at) {
+    return isPacked ? PackedEntry.bytes(bytes, at) : UNPACKED_BYTES;
+  }
+
+  private void copy(int at, long[] to, int toAt) {
+    if (isPacked) {
+      PackedEntry.get(bytes, at, to, toAt);
+      return;
+    }
     for (int part = 0; part < IdTable.STRIDE; part++) {
-      entry[part] = bytes.getLong(at + part * Long.BYTES);
+      to[toAt + part] = bytes.getLong(at + part * Long.BYTES);
     }
   }
 
@@ -229,15 +244,16 @@ public final class IdFile {
   private boolean findIn(int page, long high, long low, int ordinal, long[] entry) {
     int start = check(page);
     int count = bytes.getInt(start + 4);
+    int at = start + PAGE_HEAD;
+    int head = isPacked ? 1 : 0; // before the id
     for (int i = 0; i < count; i++) {
-      int at = start + PAGE_HEAD + i * ENTRY;
-      long meta = bytes.getLong(at + 16);
-      if (bytes.getLong(at) == high
-          && bytes.getLong(at + 8) == low
-          && IdTable.ordinal(meta) == ordinal) {
-        copy(at, entry);
-        return true;
+      if (bytes.getLong(at + head) == high && bytes.getLong(at + head + Long.BYTES) == low) {
+        copy(at, entry, 0);
+        if (IdTable.ordinal(entry[2]) == ordinal) {
+          return true;
+        }
       }
+      at += entryBytes(at);
     }
     return false;
   }

@@ -11,6 +11,8 @@ import java.util.zip.CRC32C;
 /** Writes an {@link IdFile}, whose entries are added in order of hash. Not thread-safe. */
 final class IdFileWriter implements Closeable {
   private static final int PAGES_PER_WRITE = 64;
+  private static final int PAGE_ENTRIES_MIN =
+      (IdFile.PAGE - IdFile.PAGE_HEAD) / PackedEntry.BYTES_MAX;
 
   private final Disk disk;
   private final Path path;
@@ -29,7 +31,7 @@ final class IdFileWriter implements Closeable {
 
   /** Starts a file of at most this number of entries, to which the filter is adapted. */
   IdFileWriter(Disk disk, Path path, int entriesMax) throws IOException {
-    int pagesMax = (entriesMax + IdFile.PAGE_ENTRIES - 1) / IdFile.PAGE_ENTRIES;
+    int pagesMax = Math.ceilDiv(entriesMax, PAGE_ENTRIES_MIN);
     long bits = (long) entriesMax * IdFile.FILTER_BITS_PER_ID;
     this.filterBlocks = Math.max(1, (int) (bits / (8 * IdFile.BLOCK)));
     this.disk = disk;
@@ -47,19 +49,18 @@ final class IdFileWriter implements Closeable {
   }
 
   void add(long[] from, int at, long hash) throws IOException {
+    if (count > 0 && out.position() + PackedEntry.bytes(from, at) > start + IdFile.PAGE) {
+      endPage();
+    }
     if (count == 0) {
       start = out.position();
       fences.putLong(hash);
       out.putInt(0).putInt(0);
     }
-    for (int i = 0; i < IdTable.STRIDE; i++) {
-      out.putLong(from[at + i]);
-    }
+    PackedEntry.put(out, from, at);
     IdFile.addToFilter(hash, filter, filterBlocks);
     entries++;
-    if (++count == IdFile.PAGE_ENTRIES) {
-      endPage();
-    }
+    count++;
   }
 
   /** Returns the bytes written so far. */

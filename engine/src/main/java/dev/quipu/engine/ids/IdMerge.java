@@ -163,7 +163,7 @@ public final class IdMerge {
 
   /** Reads a file in order of hash. */
   private final class Cursor {
-    final long[] entries = new long[IdFile.PAGE_ENTRIES * IdTable.STRIDE];
+    final long[] entries = new long[IdFile.PAGE_ENTRIES_MAX * IdTable.STRIDE];
     private final IdFile file;
     private int page;
     private int end;

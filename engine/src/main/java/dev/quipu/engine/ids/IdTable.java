@@ -11,17 +11,18 @@ import java.util.function.Consumer;
  *   high, low          the request id
  *   meta               bounds mark << 32 | ordinal of the counter << 2 | kind; never 0
  *   delta, value       the added delta, and the resulting value
- * Open addressing in 64 parts that grow independently. Parts fill evenly, so each has its own load
- * limit, between 5/8 and 7/8, to keep them from growing at the same moment. Hashes are keyed: see
- * Secret.
+ * Open addressing in many parts that grow independently, each by a quarter, so that none is large
+ * or half empty. Parts fill evenly, so load limits differ, from 0.7 to 0.8, to keep them from
+ * growing at the same moment. Hashes are keyed: see Secret.
  * }</pre>
  */
 public final class IdTable {
   public static final int STRIDE = 5;
   public static final int APPLIED = 1;
   public static final int CANCELED = 2;
-  static final int PARTS = 64;
-  private static final int PART_SLOTS_FIRST = 16;
+  static final int PARTS = 512;
+  private static final int PART_SLOTS_FIRST = 8;
+  private static final int PART_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(PARTS);
 
   private final Secret secret;
   private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST * STRIDE];
@@ -93,15 +94,28 @@ public final class IdTable {
 
   /** Prefetches the slot of an id: see {@link RequestIds#touch}. */
   long touch(long hash) {
-    long[] part = parts[(int) (hash >>> 58)];
-    return part[((int) hash & (part.length / STRIDE - 1)) * STRIDE + 2];
+    long[] part = parts[part(hash)];
+    return part[home(hash, part.length / STRIDE) * STRIDE + 2];
+  }
+
+  private static int part(long hash) {
+    return (int) (hash >>> PART_SHIFT);
+  }
+
+  /** Returns the slot where probing begins: the lower half of the hash, as a fraction. */
+  private static int home(long hash, int slots) {
+    return (int) (((hash & 0xffffffffL) * slots) >>> Integer.SIZE);
+  }
+
+  private static int after(int slot, int slots) {
+    return slot + 1 == slots ? 0 : slot + 1;
   }
 
   /** Copies the entry of an id to {@code entry}; returns false if there is none. */
   boolean find(long hash, long high, long low, int ordinal, long[] entry) {
-    long[] part = parts[(int) (hash >>> 58)];
+    long[] part = parts[part(hash)];
     int slots = part.length / STRIDE;
-    for (int slot = (int) hash & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
+    for (int slot = home(hash, slots); ; slot = after(slot, slots)) {
       int at = slot * STRIDE;
       long meta = part[at + 2];
       if (meta == 0) {
@@ -122,9 +136,9 @@ public final class IdTable {
     }
     lastFrame = frame;
     long hash = secret.hash(high, low, ordinal(meta));
-    int number = (int) (hash >>> 58);
-    int slots = parts[number].length / STRIDE;
-    if (used[number] >= slots / 8 * 5 + ((slots * number) >>> 8)) {
+    int number = part(hash);
+    long slots = parts[number].length / STRIDE;
+    if (used[number] * 256L >= slots * (180 + number % 32)) {
       parts[number] = grown(parts[number]);
     }
     if (put(parts[number], hash, high, low, meta, delta, value)) {
@@ -133,6 +147,11 @@ public final class IdTable {
     }
     oldestMillis = Math.min(oldestMillis, timeMillis);
     newestMillis = Math.max(newestMillis, timeMillis);
+  }
+
+  /** Returns the number of slots of a part. */
+  int slots(int part) {
+    return parts[part].length / STRIDE;
   }
 
   /** Returns the number of entries of the largest part. */
@@ -181,7 +200,8 @@ public final class IdTable {
   }
 
   private long[] grown(long[] part) {
-    long[] bigger = new long[part.length * 2];
+    int slots = part.length / STRIDE;
+    long[] bigger = new long[(slots + slots / 4) * STRIDE];
     for (int at = 0; at < part.length; at += STRIDE) {
       long meta = part[at + 2];
       if (meta != 0) {
@@ -196,11 +216,11 @@ public final class IdTable {
   private static boolean put(
       long[] part, long hash, long high, long low, long meta, long delta, long value) {
     int slots = part.length / STRIDE;
-    int slot = (int) hash & (slots - 1);
+    int slot = home(hash, slots);
     int at = slot * STRIDE;
     while (part[at + 2] != 0
         && (part[at] != high || part[at + 1] != low || ordinal(part[at + 2]) != ordinal(meta))) {
-      slot = (slot + 1) & (slots - 1);
+      slot = after(slot, slots);
       at = slot * STRIDE;
     }
     boolean isNew = part[at + 2] == 0;

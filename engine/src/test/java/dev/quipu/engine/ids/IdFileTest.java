@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class IdFileTest {
   private static final long IDENTITY = 77;
   private static final int PAGE = 4_096;
-  private static final int PAGE_ENTRIES = 102;
+  private static final int PAGE_ENTRIES = 104; // of those here, which have about 39 bytes
   private static final int BLOCK = 64;
   private static final int FIRST_FRAME = 1_000;
 
@@ -88,7 +88,7 @@ final class IdFileTest {
 
   /** Up to a page, some pages, and more than the 64 that are written at once. */
   @ParameterizedTest
-  @ValueSource(ints = {0, 1, 42, 43, 85, 101, 102, 103, 204, 205, 64 * 102, 64 * 102 + 1, 14_000})
+  @ValueSource(ints = {0, 1, 42, 103, 104, 105, 106, 209, 210, 64 * 104, 64 * 105, 14_000})
   void everyIdIsFoundAndNoOther(int count) throws IOException {
     IdFile file = write(count);
     assertEquals(count, file.entries());
@@ -115,12 +115,15 @@ final class IdFileTest {
   @ValueSource(ints = {0, 1, 102, 250, 7_000})
   void theFileHasTheDocumentedLayout(int count) throws IOException {
     IdFile file = write(count);
-    int pages = Math.ceilDiv(count, PAGE_ENTRIES);
+    List<long[]> ordered = new ArrayList<>(added);
+    ordered.sort((a, b) -> Long.compareUnsigned(hash(a), hash(b)));
+    List<List<long[]>> expected = pages(ordered);
+    int pages = expected.size();
     int blocks = Math.max(1, count * 12 / (8 * BLOCK));
     ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(path));
     int tail = PAGE * (1 + pages);
     assertEquals(tail + 8 * pages + BLOCK * blocks, bytes.limit());
-    assertEquals("QUIPUID2", new String(bytes.array(), 0, 8, StandardCharsets.UTF_8));
+    assertEquals("QUIPUID3", new String(bytes.array(), 0, 8, StandardCharsets.UTF_8));
     assertEquals(
         List.of(1, count, pages, blocks),
         List.of(bytes.getInt(8), bytes.getInt(12), bytes.getInt(16), bytes.getInt(20)));
@@ -133,25 +136,37 @@ final class IdFileTest {
     assertEquals(bytes.getLong(48), file.lastFrame());
     assertEquals(crc(bytes, tail, bytes.limit() - tail), bytes.getInt(56));
     assertEquals(crc(bytes, 0, 60), bytes.getInt(60));
-    List<long[]> ordered = new ArrayList<>(added);
-    ordered.sort((a, b) -> Long.compareUnsigned(hash(a), hash(b)));
     for (int page = 0; page < pages; page++) {
-      int from = page * PAGE_ENTRIES;
-      List<long[]> expected = ordered.subList(from, Math.min(count, from + PAGE_ENTRIES));
-      checkPage(bytes, PAGE * (page + 1), expected);
-      assertEquals(hash(expected.getFirst()), bytes.getLong(tail + 8 * page));
+      checkPage(bytes, PAGE * (page + 1), expected.get(page));
+      assertEquals(hash(expected.get(page).getFirst()), bytes.getLong(tail + 8 * page));
     }
     checkFilter(file, bytes.slice(tail + 8 * pages, BLOCK * blocks), blocks);
+  }
+
+  /** Fills one page after another. */
+  private static List<List<long[]>> pages(List<long[]> ordered) {
+    List<List<long[]>> pages = new ArrayList<>();
+    int bytes = PAGE; // as if the page before were full
+    for (long[] each : ordered) {
+      int size = PackedEntryTest.packed(each).length;
+      bytes += size;
+      if (bytes > PAGE) {
+        pages.add(new ArrayList<>());
+        bytes = 8 + size;
+      }
+      pages.getLast().add(each);
+    }
+    return pages;
   }
 
   private static void checkPage(ByteBuffer bytes, int at, List<long[]> expected) {
     assertEquals(crc(bytes, at + 4, PAGE - 4), bytes.getInt(at));
     assertEquals(expected.size(), bytes.getInt(at + 4));
-    byte[] whole = new byte[PAGE - 8]; // zeros follow the last entry
+    ByteBuffer whole = ByteBuffer.allocate(PAGE - 8); // zeros follow the last entry
     for (long[] each : expected) {
-      ByteBuffer.wrap(whole).asLongBuffer().put(expected.indexOf(each) * 5, each);
+      whole.put(PackedEntryTest.packed(each));
     }
-    assertEquals(ByteBuffer.wrap(whole), bytes.slice(at + 8, PAGE - 8));
+    assertEquals(whole.clear(), bytes.slice(at + 8, PAGE - 8));
   }
 
   /** Six bits of one block for each id: none is missing, and none is set without need. */
@@ -178,7 +193,7 @@ final class IdFileTest {
   void theFilterKeepsNearlyAllOtherIdsFromThePages() throws IOException {
     IdFile whole = write(5_000);
     byte[] bytes = Files.readAllBytes(path);
-    for (int at = PAGE; at < PAGE * 50; at += PAGE) {
+    for (int at = PAGE; at <= PAGE * whole.pages(); at += PAGE) {
       bytes[at] ^= 1;
     }
     Path damaged = directory.resolve("damaged");
@@ -309,7 +324,7 @@ final class IdFileTest {
             "rename 0000000000001000.ids"),
         calls);
     calls.clear();
-    write(65 * PAGE_ENTRIES - 1);
+    write(6_750); // 65 pages
     IdFile.write(watched, path, table(added));
     assertTrue(calls.contains("buffer 262144"), calls.toString());
     assertTrue(calls.contains("write 262144 at 4096"), calls.toString());

@@ -107,7 +107,7 @@ final class IdMergeTest {
 
   @Test
   void aMergeThatIsEndedLeavesNoFile() throws IOException {
-    List<IdFile> files = List.of(file(1, 20_000, START, 7), file(20_001, 40_000, START, 7));
+    List<IdFile> files = List.of(file(1, 40_000, START, 7), file(40_001, 80_000, START, 7));
     assertNull(new IdMerge(disk, directory, IDENTITY).merge(files, () -> false));
     assertEquals(2, disk.list(IdFiles.directory(directory)).size());
   }

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A growing table of ids compared to a plain map. */
 final class IdTableTest {
@@ -66,7 +66,7 @@ final class IdTableTest {
       largest = Math.max(largest, count);
       for (int i = 0; i < count; i++) {
         long[] each = Arrays.copyOfRange(entries, i * IdTable.STRIDE, (i + 1) * IdTable.STRIDE);
-        assertEquals(part, hash(each) >>> 58);
+        assertEquals(part, hash(each) >>> 55);
         assertTrue(seen.add(Arrays.toString(each)), "an entry twice");
       }
     }
@@ -143,30 +143,19 @@ final class IdTableTest {
     }
   }
 
-  /** Determines how many slots a part has: touching wraps around. */
-  private int slots(int part, int entries) {
-    for (int slots = 16; ; slots *= 2) {
-      int filled = 0;
-      for (long at = 0; at < slots; at++) {
-        filled += table.touch(((long) part << 58) | at) == 0 ? 0 : 1;
-      }
-      if (filled == entries) {
-        return slots;
-      }
-    }
-  }
-
-  /** A part grows when between 5/8 and 7/8 of its slots are filled. */
+  /** A part grows by a quarter when between 0.7 and 0.83 of its slots are filled. */
   @ParameterizedTest
-  @CsvSource({"0,10,20,40,80", "16,11,22,44,88", "47,12,25,51,103", "63,13,27,55,111"})
-  void eachPartGrowsAtALoadOfItsOwn(int part, int of16, int of32, int of64, int of128) {
+  @ValueSource(ints = {0, 31, 32, 511})
+  void eachPartGrowsAtALoadOfItsOwn(int part) {
+    int slots = 8;
     int entries = 0;
-    for (long low = 0; entries <= of128; low++) {
-      if (secret.hash(1, low, 1) >>> 58 == part) {
+    for (long low = 0; entries < 300; low++) {
+      if (secret.hash(1, low, 1) >>> 55 == part) {
+        boolean isFull = entries >= slots * (180 + part % 32) / 256.0;
         add(1, low, 1);
         entries++;
-        int slots = entries <= of16 ? 16 : entries <= of32 ? 32 : entries <= of64 ? 64 : 128;
-        assertEquals(entries <= of128 ? slots : 256, slots(part, entries), entries + " entries");
+        slots = isFull ? slots * 5 / 4 : slots;
+        assertEquals(slots, table.slots(part), entries + " entries");
       }
     }
     check();
