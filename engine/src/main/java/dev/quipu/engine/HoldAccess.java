@@ -129,7 +129,7 @@ public final class HoldAccess {
             id.low(),
             contents(request, adds),
             access.nowMillis() + request.ttl().toMillis(),
-            policies(request),
+            HoldRecord.policies(request),
             List.copyOf(parts));
     store(hold);
     state.endChange();
@@ -145,11 +145,6 @@ public final class HoldAccess {
     group.hold(hold);
   }
 
-  private static int policies(HoldRequest request) {
-    return (request.late() == HoldRequest.Late.APPLY ? HoldRecord.LATE_APPLY : 0)
-        | (request.excess() == HoldRequest.Excess.ALLOW ? HoldRecord.EXCESS_ALLOW : 0);
-  }
-
   /**
    * Returns a hash of all but the counters and deltas.
    *
@@ -157,7 +152,8 @@ public final class HoldAccess {
    */
   private static long contents(HoldRequest request, List<Add> adds) {
     long mark = TransactionAccess.boundsMark(adds);
-    return (mark * 0x9E3779B97F4A7C15L + request.ttl().toMillis()) * 31 + policies(request);
+    return (mark * 0x9E3779B97F4A7C15L + request.ttl().toMillis()) * 31
+        + HoldRecord.policies(request);
   }
 
   private static boolean isSame(HoldRecord hold, HoldRequest request) {
@@ -319,10 +315,7 @@ public final class HoldAccess {
     return ordinal;
   }
 
-  /**
-   * Adds what was used after the expiry, within the bounds of the hold. An expired hold is not part
-   * of a counter: like an add, this applies to the counter that has its name now.
-   */
+  /** Adds what was used after the expiry: like an add, to the counter that has the name now. */
   private HoldResult settleLate(TransactionRecord ended, long[] kept) {
     List<Add> adds = new ArrayList<>();
     List<TransactionRecord.Part> parts = new ArrayList<>(kept.length);

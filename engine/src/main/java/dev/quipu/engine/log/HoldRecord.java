@@ -2,6 +2,7 @@ package dev.quipu.engine.log;
 
 import dev.quipu.Add;
 import dev.quipu.Bounds;
+import dev.quipu.HoldRequest;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,6 +52,12 @@ public record HoldRecord(
     public Part voided() {
       return new Part(counter, ordinal, delta, floor, ceiling, scale, true);
     }
+  }
+
+  /** Returns the policies of a request. */
+  public static int policies(HoldRequest request) {
+    return (request.late() == HoldRequest.Late.APPLY ? LATE_APPLY : 0)
+        | (request.excess() == HoldRequest.Excess.ALLOW ? EXCESS_ALLOW : 0);
   }
 
   /** Returns the same hold with another expiry. */
