@@ -144,6 +144,7 @@ public interface Counters {
    * Deletes a counter, if it exists. Request ids are kept: a repeat of an earlier add stays a
    * replay.
    *
+   * @throws NotAppliedException with {@link Reason#HELD} while it has open holds
    * @throws UnsupportedOperationException if the technique cannot delete a counter exactly
    */
   default void delete(String counter) {
