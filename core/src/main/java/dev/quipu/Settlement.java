@@ -81,16 +81,10 @@ public final class Settlement {
    *     does not have
    */
   public long[] deltasFor(HoldReading hold) {
-    List<String> names = hold.counters().stream().map(HoldReading.Part::counter).toList();
-    for (String counter : byCounter.keySet()) {
-      if (!names.contains(counter)) {
-        throw new IllegalArgumentException(
-            "%s is not a counter of the hold; it has %s"
-                .formatted(
-                    counter, names.size() == 1 ? names.getFirst() : names.size() + " others"));
-      }
+    if (same == null) {
+      requireCounters(hold);
     }
-    long[] deltas = new long[names.size()];
+    long[] deltas = new long[hold.counters().size()];
     for (int i = 0; i < deltas.length; i++) {
       HoldReading.Part part = hold.counters().get(i);
       Decimal delta = same == null ? deltaOf(part.counter()) : same;
@@ -102,6 +96,18 @@ public final class Settlement {
       }
     }
     return deltas;
+  }
+
+  private void requireCounters(HoldReading hold) {
+    List<String> names = hold.counters().stream().map(HoldReading.Part::counter).toList();
+    for (String counter : byCounter.keySet()) {
+      if (!names.contains(counter)) {
+        throw new IllegalArgumentException(
+            "%s is not a counter of the hold; it has %s"
+                .formatted(
+                    counter, names.size() == 1 ? names.getFirst() : names.size() + " others"));
+      }
+    }
   }
 
   private Decimal deltaOf(String counter) {

@@ -31,6 +31,9 @@ public final class CounterAccess extends CounterReads {
   /** Like {@link #MEMBER}, for a ranked family. */
   public static final char RANKED_MEMBER = Watches.RANKED_MEMBER;
 
+  /** Maximum number of names that are announced at once: see {@link #expect}. */
+  public static final int EXPECTED_MAX = Lookahead.NAMES_MAX;
+
   final Group group;
   private final long[] entry = new long[IdTable.STRIDE];
 
@@ -129,7 +132,7 @@ public final class CounterAccess extends CounterReads {
     state.lookahead.begin();
   }
 
-  /** Announces a counter; at most {@link Lookahead#NAMES_MAX}. */
+  /** Announces a counter; at most {@link #EXPECTED_MAX}. */
   public void expect(byte[] name, int from, int length) {
     state.lookahead.expect(name, from, length);
   }

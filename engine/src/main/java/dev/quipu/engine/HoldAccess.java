@@ -368,8 +368,7 @@ public final class HoldAccess {
 
   /** Returns everything; see {@link Holds#release}. */
   public HoldResult release(RequestId id) {
-    HoldRecord open = openHold(id);
-    HoldRecord still = open == null ? null : stillOpen(open);
+    HoldRecord still = stillOpen(openHold(id));
     if (still != null) {
       return ended(still, Kind.RELEASED, new long[still.parts().size()]);
     }
@@ -385,8 +384,7 @@ public final class HoldAccess {
   /** Sets the expiry to this time from now; see {@link Holds#extend}. */
   public HoldResult extend(RequestId id, Duration ttl) {
     long millis = HoldRequest.checkTtl(ttl).toMillis();
-    HoldRecord open = openHold(id);
-    HoldRecord still = open == null ? null : stillOpen(open);
+    HoldRecord still = stillOpen(openHold(id));
     if (still != null) {
       HoldRecord extended = still.expiring(access.nowMillis() + millis);
       group.requireWritable();
@@ -404,8 +402,8 @@ public final class HoldAccess {
   }
 
   /** Ends a hold that is due; returns the others, and one whose expiry had to be postponed. */
-  private @Nullable HoldRecord stillOpen(HoldRecord open) {
-    if (!isDue(open)) {
+  private @Nullable HoldRecord stillOpen(@Nullable HoldRecord open) {
+    if (open == null || !isDue(open)) {
       return open;
     }
     return hasExpired(open) ? null : openHold(RequestId.of(open.high(), open.low()));

@@ -459,8 +459,9 @@ public final class CounterTable {
    * marked before.
    */
   public boolean markDirty(int ordinal) {
-    boolean wasDirty = is(ordinal, CounterTablePage.DIRTY);
-    mark(ordinal, CounterTablePage.DIRTY);
+    CounterTablePage page = page(ordinal);
+    boolean wasDirty = page.is(ordinal & (PAGE - 1), CounterTablePage.DIRTY);
+    page.mark(ordinal & (PAGE - 1), CounterTablePage.DIRTY);
     return !wasDirty;
   }
 

@@ -123,6 +123,7 @@ final class SortedNames {
   }
 
   private void split(int leaf) {
+    int[] upper = new int[LEAF]; // before anything changes
     if (leafCount == leaves.length) {
       leaves = Arrays.copyOf(leaves, leafCount + leafCount / 2 + 1);
       counts = Arrays.copyOf(counts, leaves.length);
@@ -132,7 +133,6 @@ final class SortedNames {
     leafCount++;
     // Names that arrive in order fill their leaves.
     int kept = leaf + 2 == leafCount ? SORTED_LEAF : LEAF / 2;
-    int[] upper = new int[LEAF];
     System.arraycopy(leaves[leaf], kept, upper, 0, LEAF - kept);
     leaves[leaf + 1] = upper;
     counts[leaf + 1] = LEAF - kept;

@@ -27,7 +27,7 @@ public final class Batch implements Operation {
   /** Bytes of replies after which a batch pauses. */
   static final int ANSWER_BYTES_MAX = 256 << 10;
 
-  private static final int TOUCHED_AHEAD = 32;
+  private static final int TOUCHED_AHEAD = CounterAccess.EXPECTED_MAX;
 
   /** Number of names visited by one batch before other connections are served. */
   private static final int VISITED_MAX = 50_000;
