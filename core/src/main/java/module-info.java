@@ -5,6 +5,7 @@ module dev.quipu {
 
   exports dev.quipu;
   exports dev.quipu.store;
+  exports dev.quipu.store.group;
   exports dev.quipu.time;
 
   uses dev.quipu.Quipu.Opener;

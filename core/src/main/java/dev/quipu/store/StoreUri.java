@@ -33,6 +33,9 @@ public final class StoreUri {
   /** Name of the parameter of {@link #durability}. */
   public static final String DURABILITY_NAME = "durability";
 
+  /** Name of the parameter of {@link #combines}. */
+  public static final String COMBINE_NAME = "combine";
+
   private static final Set<String> WHICH_STORE = Set.of("prefix", "table", "namespace", "database");
   private static final int PORT_MAX = 65_535;
   private static final String TIMEOUT_NAME = "timeoutMillis";
@@ -288,5 +291,22 @@ public final class StoreUri {
             new IllegalArgumentException(
                 "%s in the store's URI is '%s'; use one of: %s"
                     .formatted(DURABILITY_NAME, chosen, Survival.texts())));
+  }
+
+  /**
+   * Returns whether concurrent adds to one item are combined, by {@code combine=on}, the default,
+   * or {@code off}.
+   *
+   * @throws IllegalArgumentException if it is neither
+   */
+  public boolean combines() {
+    String chosen = parameters.getOrDefault(COMBINE_NAME, "on");
+    return switch (chosen) {
+      case "on" -> true;
+      case "off" -> false;
+      default ->
+          throw new IllegalArgumentException(
+              "%s in the store's URI is '%s'; use on or off".formatted(COMBINE_NAME, chosen));
+    };
   }
 }

@@ -75,7 +75,7 @@ final class DriverMetersTest {
     assertEquals(CALLERS * ADDS, counters.read(NAME).orElseThrow().value());
   }
 
-  /** The driver has one connection for all calls, and folds nothing. */
+  /** The driver has one connection for all calls. */
   @Test
   void redisIsMeasuredWithoutAPool() {
     try (RedisServer server = RedisServer.startDurable();
@@ -89,7 +89,7 @@ final class DriverMetersTest {
       assertTrue(
           meters.count("quipu.store.calls", "operation", "write", "outcome", "success") >= 1);
       assertThrows(MeterNotFoundException.class, () -> meters.gauge("quipu.store.waiting"));
-      assertThrows(MeterNotFoundException.class, () -> meters.count("quipu.store.folded.adds"));
+      assertTrue(meters.count("quipu.store.folded.adds") >= 2);
       meters.requireNoTag(NAME);
     }
   }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The package structure of the tree. */
 final class PackagesTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
-  private static final int CORE_PUBLIC_TYPES_MAX = 55;
+  private static final int CORE_PUBLIC_TYPES_MAX = 59; // 4 of them are the group commit for drivers
   private static final int TECHNIQUE_FILES_MAX = 20;
 
   @Test

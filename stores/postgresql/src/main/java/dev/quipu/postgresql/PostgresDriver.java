@@ -17,6 +17,10 @@ import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Survival;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.store.group.Group;
+import dev.quipu.store.group.GroupCommit;
+import dev.quipu.store.group.Member;
+import dev.quipu.store.group.Sum;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -33,7 +37,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -86,6 +89,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   public static final int CONNECTIONS = 8;
 
   private static final int BATCH_ITEMS_MAX = 100;
+  private static final int GROUP_MEMBERS_MAX = 1_000;
   private static final int RACES_MAX = 100;
   private static final Set<Capability> CAPABILITIES =
       EnumSet.of(
@@ -105,7 +109,11 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   private final StoreProfile profile;
 
   private PostgresDriver(
-      Connections connections, Schema schema, Survival accepted, Runnable onClose) {
+      Connections connections,
+      Schema schema,
+      Survival accepted,
+      boolean combines,
+      Runnable onClose) {
     this.connections = connections;
     this.schema = schema;
     this.accepted = accepted;
@@ -113,7 +121,8 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     this.onClose = onClose;
     this.profile = profile(inspect().stream().noneMatch(Finding::losesWrites));
     Duration waitMax = Duration.ofMillis(connections.timeoutMillis());
-    this.groups = new GroupCommit(new GroupsTable(), this::alone, waitMax);
+    this.groups =
+        new GroupCommit("PostgreSQL", new GroupsTable(combines), GROUP_MEMBERS_MAX, waitMax);
   }
 
   /**
@@ -129,7 +138,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   public static PostgresDriver of(
       DataSource source, String table, int connectionsMax, Duration timeout) {
     Connections connections = new Connections(source, "", connectionsMax, timeout, false);
-    return open(connections, table, Survival.FSYNC, () -> {});
+    return open(connections, table, Survival.FSYNC, true, () -> {});
   }
 
   /** Opens a driver that uses at most {@link #CONNECTIONS} connections at a time. */
@@ -138,14 +147,18 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   }
 
   static PostgresDriver open(
-      Connections connections, String table, Survival accepted, Runnable onClose) {
+      Connections connections,
+      String table,
+      Survival accepted,
+      boolean combines,
+      Runnable onClose) {
     Schema schema = new Schema(table);
     try (PooledConnection borrowed = connections.borrow()) {
       schema.prepare(borrowed.connection);
     } catch (SQLException e) {
       throw Failures.ofRead(e);
     }
-    return new PostgresDriver(connections, schema, accepted, onClose);
+    return new PostgresDriver(connections, schema, accepted, combines, onClose);
   }
 
   static StoreProfile profile(boolean durable) {
@@ -212,12 +225,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     if (token != null) {
       throw profile.lacks(Capability.TOKEN_BATCH);
     }
-    Optional<GroupCommit.Member> member = GroupCommit.Member.of(writes);
-    return member.isPresent() ? groups.write(member.get()) : alone(writes);
-  }
-
-  private WriteResult alone(List<Write> writes) {
-    return writes.size() == 1 ? writeOne(writes.getFirst()) : writeBatch(writes);
+    return groups.write(writes);
   }
 
   private WriteResult writeBatch(List<Write> writes) {
@@ -277,32 +285,69 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
 
   /** Executes groups of adds on the table. */
   private final class GroupsTable implements GroupCommit.Table {
+    private final boolean combines;
+
+    GroupsTable(boolean combines) {
+      this.combines = combines;
+    }
+
+    /** Markers sort before the number, so that groups and other batches lock in the same order. */
     @Override
-    public Optional<Item> add(Key key, GroupCommit.Sum sum) {
-      return execute(key, statements.add(key, sum));
+    public boolean accepts(Member member) {
+      return combines
+          && member.markerKey().map(marker -> marker.compareTo(member.key()) < 0).orElse(true);
     }
 
     @Override
-    public GroupCommit.Stored add(
-        Key key, List<Write.Put> markers, Function<Set<Key>, Optional<GroupCommit.Sum>> sum) {
-      return inTransaction(
-          connection -> {
-            Set<Key> inserted = insert(connection, markers);
-            Optional<GroupCommit.Sum> toAdd = sum.apply(inserted);
-            Optional<Item> after =
-                toAdd.isEmpty()
-                    ? Optional.empty()
-                    : execute(connection, key, statements.add(key, toAdd.get()));
-            return new GroupCommit.Stored(inserted, after);
-          },
-          stored -> stored.after().isPresent());
+    public List<Optional<WriteResult>> write(Group group) {
+      List<Write.Put> markers = group.markers();
+      Stored stored =
+          markers.isEmpty()
+              ? new Stored(Set.of(), add(group, Set.of()))
+              : inTransaction(
+                  connection -> {
+                    Set<Key> inserted = insert(connection, markers);
+                    Optional<Sum> sum = group.sum(inserted);
+                    return new Stored(
+                        inserted,
+                        sum.isEmpty()
+                            ? Optional.empty()
+                            : execute(
+                                connection, group.key(), statements.add(group.key(), sum.get())));
+                  },
+                  result -> result.after.isPresent());
+      return group.results(stored.markers, stored.after, existing(group, stored.markers));
+    }
+
+    private Optional<Item> add(Group group, Set<Key> stored) {
+      return group
+          .sum(stored)
+          .flatMap(sum -> execute(group.key(), statements.add(group.key(), sum)));
+    }
+
+    /** Returns the markers that existed before. */
+    private Map<Key, Item> existing(Group group, Set<Key> stored) {
+      List<Key> keys = group.markersOutside(stored);
+      try {
+        return keys.isEmpty() ? Map.of() : read(keys);
+      } catch (QuipuException e) {
+        return Map.of(); // each is executed separately, and reads its own
+      }
     }
 
     @Override
-    public Map<Key, Item> read(Collection<Key> keys) {
-      return PostgresDriver.this.read(keys);
+    public WriteResult alone(List<Write> writes) {
+      return writes.size() == 1 ? writeOne(writes.getFirst()) : writeBatch(writes);
     }
   }
+
+  /**
+   * The result of a transaction of a group.
+   *
+   * @param markers that were inserted
+   * @param after the item after the add; if empty, all was rolled back
+   */
+  private record Stored(Set<Key> markers, Optional<Item> after) {}
 
   /** Inserts items; returns the keys of those that did not exist. */
   private Set<Key> insert(Connection connection, List<Write.Put> puts) throws SQLException {
@@ -417,8 +462,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   @Override
   public Map<Measure, Long> measures() {
     Map<Measure, Long> measures = connections.measures();
-    measures.put(Measure.FOLDED_ADDS, groups.adds());
-    measures.put(Measure.FOLDED_WRITES, groups.statements());
+    measures.putAll(groups.measures());
     return measures;
   }
 

@@ -29,7 +29,7 @@ public final class PostgresProvider implements StoreProvider {
   @Override
   public String usage() {
     return "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=quipu_items&connections=8&sslmode=prefer"
-        + "&durability=fsync";
+        + "&durability=fsync&combine=on";
   }
 
   @Override
@@ -45,13 +45,16 @@ public final class PostgresProvider implements StoreProvider {
 
   private static StoreUri parse(URI uri) {
     return new StoreUri(
-        uri, PORT, Set.of("table", "connections", "sslmode", StoreUri.DURABILITY_NAME));
+        uri,
+        PORT,
+        Set.of("table", "connections", "sslmode", StoreUri.DURABILITY_NAME, StoreUri.COMBINE_NAME));
   }
 
   @Override
   public StoreDriver open(URI uri) {
     StoreUri parsed = parse(uri);
     parsed.durability(); // reports a wrong value before connecting
+    parsed.combines();
     int timeoutMillis = (int) parsed.timeout().toMillis();
     HikariConfig config = new HikariConfig();
     String hosts =
@@ -82,7 +85,8 @@ public final class PostgresProvider implements StoreProvider {
     try {
       Connections connections =
           new Connections(pool, hosts, connectionsMax, parsed.timeout(), true);
-      return PostgresDriver.open(connections, table, parsed.durability(), pool::close);
+      return PostgresDriver.open(
+          connections, table, parsed.durability(), parsed.combines(), pool::close);
     } catch (RuntimeException e) {
       pool.close();
       throw e;

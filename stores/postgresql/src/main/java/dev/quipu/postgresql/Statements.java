@@ -8,6 +8,7 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
+import dev.quipu.store.group.Sum;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -68,7 +69,7 @@ final class Statements {
   }
 
   /** Adds to the value, if the current value is within the bounds of the sum. */
-  Sql add(Key key, GroupCommit.Sum sum) {
+  Sql add(Key key, Sum sum) {
     Builder sql = new Builder();
     if (sum.allows(0)) {
       insert(sql, key, Map.of(Item.VALUE, new Field.Number(sum.delta())), Optional.empty());

@@ -4,10 +4,13 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
+import dev.quipu.store.group.Member;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Encodes writes as arguments of the script, in the order in which {@code items.lua} reads them.
@@ -39,11 +42,7 @@ final class Arguments {
     switch (write) {
       case Write.Put put -> {
         add("put");
-        add(put.expiresAt().map(at -> Long.toString(at.toEpochMilli())).orElse(""));
-        add(
-            put.expiresAt()
-                .map(at -> Long.toString(at.plus(keepExpired).toEpochMilli()))
-                .orElse(""));
+        addExpiry(put.expiresAt());
         add(put.fields().size());
         for (Map.Entry<String, Field> field : put.fields().entrySet()) {
           add(field.getKey());
@@ -60,6 +59,31 @@ final class Arguments {
     flatten(write.condition(), conditions);
     add(conditions.size());
     conditions.forEach(this::add);
+  }
+
+  /** Adds a member of a group, whose marker has no set. */
+  void add(Member member) {
+    add(member.sum().delta(), member.sum().min(), member.sum().max());
+    if (member.marker().isEmpty()) {
+      add("0");
+      return;
+    }
+    Write.Put marker = member.marker().get();
+    add("1", marker.key().sort());
+    addExpiry(marker.expiresAt());
+    add(marker.fields().size());
+    for (Map.Entry<String, Field> field : marker.fields().entrySet()) {
+      switch (field.getValue()) {
+        case Field.Number number -> add("n", field.getKey(), number.value());
+        case Field.Text text -> add("t", field.getKey(), text.value());
+        case Field.Tokens tokens -> throw new IllegalStateException("a marker with a set");
+      }
+    }
+  }
+
+  private void addExpiry(Optional<Instant> expiresAt) {
+    add(expiresAt.map(at -> Long.toString(at.toEpochMilli())).orElse(""));
+    add(expiresAt.map(at -> Long.toString(at.plus(keepExpired).toEpochMilli())).orElse(""));
   }
 
   private void add(Field field) {

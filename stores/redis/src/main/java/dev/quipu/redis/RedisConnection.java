@@ -176,6 +176,11 @@ final class RedisConnection implements AutoCloseable {
     return atomicity;
   }
 
+  /** Returns the longest wait for one reply. */
+  Duration timeout() {
+    return timeout;
+  }
+
   private <T> T await(
       Call<T> call,
       Opened connection,

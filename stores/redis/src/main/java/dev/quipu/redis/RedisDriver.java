@@ -19,6 +19,9 @@ import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Survival;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.store.group.Group;
+import dev.quipu.store.group.GroupCommit;
+import dev.quipu.store.group.Member;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.time.Duration;
@@ -49,6 +52,8 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>A write, or a batch, is one call of a script, which writes only if all conditions hold.
  *       Redis runs scripts one at a time, so this is atomic.
+ *   <li>Adds to one number that arrive during another add are combined into one call, with the
+ *       markers of their requests, if any. It decides each of them in order ({@link GroupCommit}).
  *   <li>The script is loaded as a function library whose name carries a digest of its text; without
  *       functions (before 7.0), it is called by its digest. A node that lacks the script replies
  *       with an error before any effect: the driver loads it there and calls it again.
@@ -79,6 +84,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
 
   private static final String PROBE = "permissions"; // a partition that has no items
   private static final int BATCH_ITEMS_MAX = 100;
+  private static final int GROUP_MEMBERS_MAX = 100; // no other command runs during a script
   private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1);
   private static final Set<Capability> CAPABILITIES =
       EnumSet.of(
@@ -95,17 +101,22 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
   private final Script script;
   private final String prefix;
   private final StoreProfile profile;
+  private final GroupCommit groups;
   private final Runnable onClose;
   // Tokens are unique across processes, so that no version recurs.
   private final FreshTokens tokens = new FreshTokens();
 
-  private RedisDriver(RedisConnection link, String prefix, Survival accepted, Runnable onClose) {
+  private RedisDriver(
+      RedisConnection link, String prefix, Survival accepted, boolean combines, Runnable onClose) {
     this.link = link;
     this.settings = new Settings(link, accepted);
     this.script = new Script(link);
     this.prefix = prefix;
     this.profile =
         profile(settings.inspect().stream().noneMatch(Finding::losesWrites), link.atomicity());
+    this.groups =
+        new GroupCommit(
+            "Redis", new RedisGroups(this, combines), GROUP_MEMBERS_MAX, link.timeout());
     this.onClose = onClose;
   }
 
@@ -118,18 +129,18 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
    * @throws QuipuException if the server cannot be used
    */
   public static RedisDriver of(RedisClient client, String prefix, Duration timeout) {
-    return open(RedisConnection.to(client, "", timeout), prefix, Survival.FSYNC, () -> {});
+    return open(RedisConnection.to(client, "", timeout), prefix, Survival.FSYNC, true, () -> {});
   }
 
   /** Opens a driver on a cluster; see {@link #of(RedisClient, String, Duration)}. */
   public static RedisDriver of(RedisClusterClient client, String prefix, Duration timeout) {
-    return open(RedisConnection.to(client, "", timeout), prefix, Survival.FSYNC, () -> {});
+    return open(RedisConnection.to(client, "", timeout), prefix, Survival.FSYNC, true, () -> {});
   }
 
   static RedisDriver open(
-      RedisConnection link, String prefix, Survival accepted, Runnable onClose) {
+      RedisConnection link, String prefix, Survival accepted, boolean combines, Runnable onClose) {
     try {
-      return new RedisDriver(link, prefix, accepted, onClose);
+      return new RedisDriver(link, prefix, accepted, combines, onClose);
     } catch (RuntimeException e) {
       link.close();
       throw e;
@@ -217,6 +228,30 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
     if (token != null) {
       throw profile.lacks(Capability.TOKEN_BATCH);
     }
+    return groups.write(writes);
+  }
+
+  /** Calls the script for a group. */
+  List<Object> group(Group group) {
+    List<String> keys = new ArrayList<>();
+    Arguments arguments = new Arguments(KEEP_EXPIRED);
+    arguments.add(tokens.next());
+    arguments.add(group.key().sort());
+    keys.add(indexKey(group.key().partition()));
+    keys.add(itemKey(group.key()));
+    for (Member each : group.members()) {
+      each.markerKey()
+          .ifPresent(marker -> {
+            keys.add(indexKey(marker.partition()));
+            keys.add(itemKey(marker));
+          });
+      arguments.add(each);
+    }
+    return script.group(keys, arguments.list());
+  }
+
+  /** Calls the script for one write or batch. */
+  WriteResult alone(List<Write> writes) {
     List<String> keys = new ArrayList<>();
     Arguments arguments = new Arguments(KEEP_EXPIRED);
     arguments.add(tokens.next());
@@ -242,6 +277,15 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
           Reason.CORRUPT, "Redis and the driver disagree on the condition of %s".formatted(failed));
     }
     return new WriteResult.ConditionFailed(failed.key(), found);
+  }
+
+  Failures failures() {
+    return link.failures();
+  }
+
+  @Override
+  public Map<Measure, Long> measures() {
+    return groups.measures();
   }
 
   private String indexKey(String partition) {

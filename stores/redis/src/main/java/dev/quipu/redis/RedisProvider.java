@@ -35,7 +35,8 @@ public final class RedisProvider implements StoreProvider {
 
   @Override
   public String usage() {
-    return "redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=quipu&durability=fsync, or redis-cluster://HOST:PORT,HOST:PORT;"
+    return "redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=quipu&durability=fsync&combine=on,"
+        + " or redis-cluster://HOST:PORT,HOST:PORT;"
         + " with TLS: rediss, rediss-cluster";
   }
 
@@ -51,13 +52,15 @@ public final class RedisProvider implements StoreProvider {
 
   @Override
   public StoreDriver open(URI uri) {
-    StoreUri parsed = new StoreUri(uri, PORT, Set.of("prefix", StoreUri.DURABILITY_NAME));
+    StoreUri parsed =
+        new StoreUri(uri, PORT, Set.of("prefix", StoreUri.DURABILITY_NAME, StoreUri.COMBINE_NAME));
     String prefix = parsed.parameter("prefix").orElse(PREFIX);
     if (!prefix.matches("[A-Za-z0-9_.:-]{1,64}")) {
       throw new IllegalArgumentException(
           "prefix is '%s'; it must be 1 to 64 letters, digits or _.:-".formatted(prefix));
     }
     parsed.durability(); // reports a wrong value before connecting
+    parsed.combines();
     return parsed.scheme().endsWith("-cluster")
         ? openCluster(parsed, prefix)
         : openServer(parsed, prefix);
@@ -81,7 +84,8 @@ public final class RedisProvider implements StoreProvider {
   private static StoreDriver open(
       StoreUri uri, String prefix, AbstractRedisClient client, Supplier<RedisConnection> link) {
     try {
-      return RedisDriver.open(link.get(), prefix, uri.durability(), () -> shutdown(client));
+      return RedisDriver.open(
+          link.get(), prefix, uri.durability(), uri.combines(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
       throw e;

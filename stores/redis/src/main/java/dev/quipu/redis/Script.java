@@ -31,11 +31,13 @@ final class Script {
   private static final String FREES = "allow-oom"; // so does a script that only removes
   private static final Entry WRITE = new Entry("write", "write", "");
   private static final Entry REMOVE = new Entry("remove", "write", FREES);
+  private static final Entry GROUP = new Entry("group", "group", "");
   private static final Entry JUDGE = new Entry("judge", "judge", READS);
   private static final Entry READ = new Entry("read", "read", READS);
   private static final Entry SCAN = new Entry("scan", "scan", FREES);
   private static final Entry PERMIT = new Entry("permit", "permit", READS);
-  private static final List<Entry> ENTRIES = List.of(WRITE, REMOVE, JUDGE, READ, SCAN, PERMIT);
+  private static final List<Entry> ENTRIES =
+      List.of(WRITE, REMOVE, GROUP, JUDGE, READ, SCAN, PERMIT);
   private static final int LOADS_MAX = 3; // a failover may lose a new library
 
   private static final String NAME = "quipu_" + ID;
@@ -106,6 +108,11 @@ final class Script {
       }
       return answer;
     }
+  }
+
+  /** Executes adds of a group. */
+  List<Object> group(List<String> keys, List<String> arguments) {
+    return call(GROUP, keys, arguments, false);
   }
 
   List<Object> read(List<String> keys) {

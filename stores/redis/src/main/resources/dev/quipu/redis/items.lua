@@ -290,6 +290,95 @@ local function judge(KEYS, ARGV)
   return {'ok'}
 end
 
+-- Adds to one number, some with a new item each, the marker of a request.
+-- KEYS: the index and the item of the number, then for each marker its index and item.
+-- ARGV: a unique token of the call, the sort of the number, then for each add its amount, the least
+-- and the most value after it, and 1 if a marker follows: its sort, the two times of its expiry,
+-- the count of its fields, and for each of them kind, name and value.
+-- Returns {'done', fields of the number, results...}, in order: 'a' and the value after the add;
+-- 'x' and the fields of the marker that exists, which is the next result; 'u' and the value outside
+-- of whose bounds the sum would be, if any. Otherwise {'type'} if the number is not one, or
+-- {'failed', why} if nothing was written, or {'torn', why} if some of it may have been.
+local function group(KEYS, ARGV)
+  local next = reader(ARGV)
+  local token, sort = next(), next()
+  local index, item = KEYS[1], KEYS[2]
+  local version = redis.call('HGET', item, 'v')
+  local number = redis.call('HGET', item, 'n:value')
+  if not number and version and kind_of(item, 'value') then return {'type'} end
+  local value, added = number or '0', false
+  local steps, entries, results = {}, {}, {}
+  local place = 3
+  local delta = next()
+  while delta do
+    local least, most, marked = next(), next(), next() == '1'
+    local sum = add(value, delta)
+    local fits = sum and at_most(least, sum) and at_most(sum, most)
+    local step, forget_at, entry
+    if marked then
+      local marker = KEYS[place + 1]
+      entry = {KEYS[place], next()}
+      place = place + 2
+      local expires
+      expires, forget_at = next(), next()
+      step = {'HSET', marker, 'v', '1.' .. token}
+      if expires ~= '' then step[5], step[6] = 'x', expires end
+      for _ = 1, tonumber(next()) do
+        local kind, name = next(), next()
+        step[#step + 1] = kind .. ':' .. name
+        step[#step + 1] = next()
+      end
+      if redis.call('EXISTS', marker) == 1 then
+        results[#results + 1] = 'x'
+        results[#results + 1] = redis.call('HGETALL', marker)
+        fits, step = nil, nil
+      end
+    end
+    if fits then
+      value, added = sum, true
+      results[#results + 1] = 'a' .. value
+      if step then
+        steps[#steps + 1] = step
+        if forget_at ~= '' then steps[#steps + 1] = {'PEXPIREAT', step[2], forget_at} end
+        local sorts = entries[entry[1]]
+        if not sorts then
+          sorts = {'ZADD', entry[1]}
+          entries[entry[1]] = sorts
+        end
+        sorts[#sorts + 1] = '0'
+        sorts[#sorts + 1] = entry[2]
+      end
+    elseif step or not marked then
+      results[#results + 1] = 'u' .. ((version or added) and value or '')
+    end
+    delta = next()
+  end
+  if added then
+    local count = version and tonumber(string.match(version, '^%d+')) or 0
+    steps[#steps + 1] =
+      {'HSET', item, 'v', string.format('%.0f.%s', count + 1, token), 'n:value', value}
+    if not version then
+      entries[index] = entries[index] or {'ZADD', index}
+      table.insert(entries[index], '0')
+      table.insert(entries[index], sort)
+    end
+    for at, sorts in pairs(entries) do
+      steps[#steps + 1] = sorts
+      local why = obstacle(at, {})
+      if why then return {'failed', why} end
+    end
+    local why = obstacle(index, steps)
+    if why then return {'failed', why} end
+  end
+  for done, step in ipairs(steps) do
+    local answer = redis.pcall(unpack(step))
+    if type(answer) == 'table' and answer.err then
+      return {done == 1 and 'failed' or 'torn', answer.err}
+    end
+  end
+  return {'done', redis.call('HGETALL', item), unpack(results)}
+end
+
 -- KEYS: an index, and an item. Returns {'ok'}, or {why} if a command that writes is not allowed.
 local function permit(KEYS)
   local index, item = KEYS[1], KEYS[2]

@@ -1,6 +1,7 @@
-package dev.quipu.postgresql;
+package dev.quipu.testkit.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -19,12 +20,15 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
+import dev.quipu.store.group.Group;
+import dev.quipu.store.group.GroupCommit;
+import dev.quipu.store.group.Member;
+import dev.quipu.store.group.Sum;
 import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Randomness;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
@@ -37,7 +41,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -51,8 +54,8 @@ final class GroupCommitTest {
     return new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, delta)), condition);
   }
 
-  private static GroupCommit.Sum sum(long delta, long min, long max) {
-    return GroupCommit.Sum.of(add(delta, new Condition.Within(Item.VALUE, min, max))).orElseThrow();
+  private static Sum sum(long delta, long min, long max) {
+    return Sum.of(add(delta, new Condition.Within(Item.VALUE, min, max))).orElseThrow();
   }
 
   /** A combined sum allows a value if and only if each add is possible in order. */
@@ -64,14 +67,14 @@ final class GroupCommitTest {
     int folded = 0;
     for (int round = 0; round < 200_000; round++) {
       List<long[]> adds = new ArrayList<>();
-      Optional<GroupCommit.Sum> all = Optional.empty();
+      Optional<Sum> all = Optional.empty();
       boolean possible = true;
       for (int i = 0; i < 3 && possible; i++) {
         long a = ends[random.nextInt(ends.length)];
         long b = ends[random.nextInt(ends.length)];
         long[] each = {ends[random.nextInt(ends.length)], Math.min(a, b), Math.max(a, b)};
-        Optional<GroupCommit.Sum> one =
-            GroupCommit.Sum.of(add(each[0], new Condition.Within(Item.VALUE, each[1], each[2])));
+        Optional<Sum> one =
+            Sum.of(add(each[0], new Condition.Within(Item.VALUE, each[1], each[2])));
         all = i == 0 ? one : all.flatMap(before -> one.flatMap(before::then));
         possible = all.isPresent();
         adds.add(each);
@@ -107,14 +110,12 @@ final class GroupCommitTest {
   void whatIsNotALoneAddToTheValueIsNotFolded() {
     assertEquals(
         Optional.empty(),
-        GroupCommit.Sum.of(
-            new Write.Update(KEY, List.of(new Change.Add("other", 1)), Condition.always())));
-    assertEquals(Optional.empty(), GroupCommit.Sum.of(add(1, new Condition.Absent())));
-    assertEquals(Optional.empty(), GroupCommit.Sum.of(add(1, new Condition.Within("other", 0, 1))));
+        Sum.of(new Write.Update(KEY, List.of(new Change.Add("other", 1)), Condition.always())));
+    assertEquals(Optional.empty(), Sum.of(add(1, new Condition.Absent())));
+    assertEquals(Optional.empty(), Sum.of(add(1, new Condition.Within("other", 0, 1))));
     assertEquals(
         Optional.empty(),
-        GroupCommit.Sum.of(
-            add(-1, new Condition.Within(Item.VALUE, Long.MAX_VALUE, Long.MAX_VALUE))));
+        Sum.of(add(-1, new Condition.Within(Item.VALUE, Long.MAX_VALUE, Long.MAX_VALUE))));
     assertTrue(sum(1, 0, 5).allows(4));
   }
 
@@ -128,40 +129,44 @@ final class GroupCommitTest {
 
     private final Set<Key> markers = new HashSet<>();
     private Optional<Key> rejected = Optional.empty();
+    private Function<List<Write>, WriteResult> alone = GroupCommitTest::alone;
+    private Runnable during = () -> {};
 
     @Override
-    public GroupCommit.Stored add(
-        Key key, List<Write.Put> puts, Function<Set<Key>, Optional<GroupCommit.Sum>> sum) {
-      if (puts.stream().anyMatch(put -> rejected.equals(Optional.of(put.key())))) {
+    public boolean accepts(Member member) {
+      return true;
+    }
+
+    @Override
+    public WriteResult alone(List<Write> writes) {
+      return alone.apply(writes);
+    }
+
+    @Override
+    public List<Optional<WriteResult>> write(Group group) {
+      if (group.markers().stream().anyMatch(put -> rejected.equals(Optional.of(put.key())))) {
         throw new NotAppliedException(Reason.INVALID, "invalid text");
       }
-      Set<Key> inserted = puts.stream().map(Write::key).collect(Collectors.toSet());
+      Set<Key> inserted = group.markers().stream().map(Write::key).collect(Collectors.toSet());
       inserted.removeAll(markers);
-      Optional<Item> after = sum.apply(inserted).flatMap(some -> add(key, some));
+      Map<Key, Item> existing =
+          group.markersOutside(inserted).stream()
+              .collect(
+                  Collectors.toMap(
+                      key -> key,
+                      key -> new Item(key, Map.of(), new Version("m"), Optional.empty())));
+      Optional<Item> after = group.sum(inserted).flatMap(sum -> add(group.key(), sum));
       if (after.isPresent()) {
         markers.addAll(inserted);
       }
-      return new GroupCommit.Stored(inserted, after);
+      return group.results(inserted, after, existing);
     }
 
-    @Override
-    public Map<Key, Item> read(Collection<Key> keys) {
-      return keys.stream()
-          .filter(markers::contains)
-          .collect(
-              Collectors.toMap(
-                  key -> key, key -> new Item(key, Map.of(), new Version("m"), Optional.empty())));
-    }
-
-    @Override
-    public Optional<Item> add(Key key, GroupCommit.Sum sum) {
+    private Optional<Item> add(Key key, Sum sum) {
       statements++;
       begun.countDown();
-      try {
-        goOn.await();
-      } catch (InterruptedException e) {
-        throw new IllegalStateException(e);
-      }
+      awaitUninterrupted(goOn);
+      during.run();
       if (fails && statements > 1) {
         throw new OutcomeUnknownException(Reason.TIMEOUT, "no answer", null);
       }
@@ -178,8 +183,13 @@ final class GroupCommitTest {
     }
   }
 
+  private static GroupCommit groups(Row row) {
+    return new GroupCommit("table", row, 1_000, Progress.STALL_MAX);
+  }
+
   private static GroupCommit groups(Row row, Function<List<Write>, WriteResult> alone) {
-    return new GroupCommit(row, alone, Progress.STALL_MAX);
+    row.alone = alone;
+    return groups(row);
   }
 
   private static boolean waits(Thread thread) {
@@ -187,8 +197,15 @@ final class GroupCommitTest {
     return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
   }
 
+  /** Waits until these callers wait, the first one for the row. */
+  private static void awaitWaiting(List<Thread> callers, int count) {
+    while (callers.size() < count || !callers.stream().allMatch(GroupCommitTest::waits)) {
+      Thread.onSpinWait();
+    }
+  }
+
   private static WriteResult write(GroupCommit groups, Write... writes) {
-    return groups.write(GroupCommit.Member.of(List.of(writes)).orElseThrow());
+    return groups.write(List.of(writes));
   }
 
   /** Executes adds of several callers; the first stays in progress until all others wait. */
@@ -200,32 +217,19 @@ final class GroupCommitTest {
   private static List<Future<WriteResult>> batches(
       Row row, GroupCommit groups, List<List<Write>> writes, ExecutorService executor)
       throws Exception {
-    AtomicInteger arrived = new AtomicInteger();
-    List<Thread> callers = new ArrayList<>();
+    List<Thread> callers = Collections.synchronizedList(new ArrayList<>());
     List<Future<WriteResult>> running = new ArrayList<>();
     for (List<Write> write : writes) {
       running.add(
           executor.submit(() -> {
-            synchronized (callers) {
-              callers.add(Thread.currentThread());
-            }
-            arrived.incrementAndGet();
+            callers.add(Thread.currentThread());
             return write(groups, write.toArray(Write[]::new));
           }));
       if (running.size() == 1) {
         row.begun.await();
       }
     }
-    BooleanSupplier allWait =
-        () -> {
-          synchronized (callers) {
-            return callers.size() == writes.size()
-                && callers.stream().allMatch(GroupCommitTest::waits);
-          }
-        };
-    while (!allWait.getAsBoolean()) {
-      Thread.onSpinWait();
-    }
+    awaitWaiting(callers, writes.size());
     row.goOn.countDown();
     return running;
   }
@@ -340,7 +344,7 @@ final class GroupCommitTest {
             List.of(marker("c"), add),
             List.of(add),
             List.of(marker("c"), add));
-    List<WriteResult> results = results(row, groups(row, GroupCommitTest::alone), batches);
+    List<WriteResult> results = results(row, groups(row), batches);
     for (int i : List.of(0, 1, 4)) {
       assertInstanceOf(WriteResult.Applied.class, results.get(i), "" + i);
     }
@@ -356,7 +360,7 @@ final class GroupCommitTest {
   @Test
   void addsThatWaitTooLongAreRejectedBeforeTheyAreSent() throws Exception {
     Row row = new Row();
-    GroupCommit groups = new GroupCommit(row, GroupCommitTest::alone, Duration.ofMillis(20));
+    GroupCommit groups = new GroupCommit("table", row, 1_000, Duration.ofMillis(20));
     Write add = add(1, Condition.always());
     try (ExecutorService executor = Executors.newFixedThreadPool(1)) {
       Future<WriteResult> first = executor.submit(() -> write(groups, add));
@@ -393,5 +397,90 @@ final class GroupCommitTest {
     results(row, groups, batches);
     assertEquals(3, alone.size());
     assertEquals(1, row.value);
+  }
+
+  /** Interrupts of members do not reach the transaction of their group. */
+  @Test
+  void interruptedMembersFinishTheGroup() throws Exception {
+    Row row = new Row();
+    GroupCommit groups = groups(row);
+    CountDownLatch second = new CountDownLatch(1);
+    CountDownLatch interrupted = new CountDownLatch(1);
+    row.during =
+        () -> {
+          if (row.statements == 2) {
+            second.countDown();
+            awaitUninterrupted(interrupted);
+          }
+        };
+    Write add = add(1, Condition.always());
+    List<Thread> callers = Collections.synchronizedList(new ArrayList<>());
+    List<Future<Boolean>> running = new ArrayList<>();
+    try (ExecutorService executor = Executors.newFixedThreadPool(6)) {
+      for (int i = 0; i < 6; i++) {
+        running.add(
+            executor.submit(() -> {
+              callers.add(Thread.currentThread());
+              assertInstanceOf(WriteResult.Applied.class, write(groups, add));
+              return Thread.interrupted();
+            }));
+        if (i == 0) {
+          row.begun.await();
+        }
+      }
+      awaitWaiting(callers, 6);
+      row.goOn.countDown();
+      second.await();
+      assertFalse(running.getFirst().get());
+      callers.subList(1, 6).forEach(Thread::interrupt);
+      interrupted.countDown();
+      for (Future<Boolean> each : running.subList(1, 6)) {
+        assertTrue(each.get(), "the interrupt was lost");
+      }
+    }
+    assertEquals(6, row.value);
+    assertEquals(2, row.statements);
+  }
+
+  private static void awaitUninterrupted(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("the transaction was interrupted", e);
+    }
+  }
+
+  /** An Error of the leader leaves no waiter blocked, and no definite outcome. */
+  @Test
+  void afterAnErrorOfTheLeaderTheOutcomeIsUnknown() throws Exception {
+    Row row = new Row();
+    GroupCommit groups = groups(row);
+    row.during =
+        () -> {
+          if (row.statements == 2) {
+            throw new StackOverflowError("injected");
+          }
+        };
+    List<Write> writes = Collections.nCopies(6, add(1, Condition.always()));
+    int unknown = 0;
+    int errors = 0;
+    try (ExecutorService executor = Executors.newFixedThreadPool(6)) {
+      for (Future<WriteResult> each : together(row, groups, writes, executor)) {
+        try {
+          each.get();
+        } catch (ExecutionException e) {
+          if (e.getCause() instanceof QuipuException failed) {
+            assertEquals(Outcome.UNKNOWN, failed.outcome());
+            unknown++;
+          } else {
+            assertInstanceOf(StackOverflowError.class, e.getCause());
+            errors++;
+          }
+        }
+      }
+    }
+    assertEquals(4, unknown);
+    assertEquals(1, errors);
+    assertInstanceOf(WriteResult.Applied.class, write(groups, writes.getFirst()));
   }
 }

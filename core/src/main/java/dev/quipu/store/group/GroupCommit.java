@@ -1,0 +1,327 @@
+package dev.quipu.store.group;
+
+import dev.quipu.NotAppliedException;
+import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
+import dev.quipu.Reason;
+import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Measure;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Group commit of adds to one number, in one transaction of a store, for drivers. Stores execute
+ * transactions on one item one after another, so the cost of queued adds adds up; a group pays it
+ * once. An add may come with a new item, the marker of its request: a group stores all of these and
+ * adds the sum in one transaction. Thread-safe.
+ *
+ * <p>The caller that finds no leader for a key becomes the commit leader: it takes the adds that
+ * wait for the key, has the store execute them as one transaction, completes each waiter with its
+ * own result, and passes the lead to a waiter that has arrived since. A member that the transaction
+ * could not decide is executed separately, by its own caller. If the outcome of the transaction is
+ * unknown, it is unknown for all members. A caller waits for a limited time until its add joins a
+ * group; if it does not, nothing was sent.
+ *
+ * <p>An interrupt affects its own caller only: a transaction for several callers has its own
+ * thread, and its leader waits for it as the others do.
+ */
+public final class GroupCommit {
+  /** Maximum size of all markers of a group, in bytes, unless it has one member. */
+  static final long BYTES_MAX = 1 << 20;
+
+  private final String store;
+  private final Table table;
+  private final int membersMax;
+  private final long waitMillisMax;
+  private final LongAdder adds = new LongAdder();
+  private final LongAdder writes = new LongAdder();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<Key, Set<Waiter>> waiting = new HashMap<>(); // has a key while it has a leader
+
+  /** The operations on the store. Each call must have a deadline. */
+  public interface Table {
+    /** Returns whether the store can execute this member in a group. */
+    boolean accepts(Member member);
+
+    /**
+     * Executes a group, atomically except for members without a result here. If it throws with a
+     * permanent reason and {@link Outcome#NOT_APPLIED}, each member is executed separately; any
+     * other exception is the result of each.
+     *
+     * @return for each member its result; empty if it was not applied and must be executed
+     *     separately
+     */
+    List<Optional<WriteResult>> write(Group group);
+
+    /** Executes the writes of one caller outside a group. */
+    WriteResult alone(List<Write> writes);
+  }
+
+  /**
+   * Creates a group commit.
+   *
+   * @param store name of the store, for messages
+   * @param membersMax maximum number of adds in a group, at least 1
+   * @param waitMax longest wait until an add joins a group
+   */
+  public GroupCommit(String store, Table table, int membersMax, Duration waitMax) {
+    this.store = store;
+    this.table = table;
+    this.membersMax = membersMax;
+    this.waitMillisMax = waitMax.toMillis();
+  }
+
+  /** Returns the number of adds that were members of a group, and the number of groups. */
+  public Map<Measure, Long> measures() {
+    Map<Measure, Long> measures = new HashMap<>();
+    measures.put(Measure.FOLDED_ADDS, adds.sum());
+    measures.put(Measure.FOLDED_WRITES, writes.sum());
+    return measures;
+  }
+
+  /** The signal that ends the wait of a caller. */
+  private sealed interface Signal {
+    /** The caller becomes the leader. */
+    record Lead() implements Signal {}
+
+    /** The caller executes its add separately. */
+    record Alone() implements Signal {}
+
+    /** The add has this result. */
+    record Done(WriteResult result) implements Signal {}
+
+    /** The transaction failed. */
+    record Failed(RuntimeException why) implements Signal {}
+  }
+
+  /** A waiting caller; equality is identity. */
+  private static final class Waiter {
+    final Member member;
+    final CompletableFuture<Signal> signal = new CompletableFuture<>();
+
+    Waiter(Member member) {
+      this.member = member;
+    }
+  }
+
+  /**
+   * Executes a write or a batch: as a member of a group if it can join one, otherwise separately.
+   *
+   * @throws QuipuException if it joined no group in time, or its group failed
+   */
+  public WriteResult write(List<Write> writes) {
+    Optional<Member> member = Member.of(writes);
+    return member.isPresent() && table.accepts(member.get())
+        ? write(member.get())
+        : table.alone(writes);
+  }
+
+  private WriteResult write(Member member) {
+    Waiter own = new Waiter(member);
+    Signal signal = leadsAtOnce(own) ? new Signal.Lead() : await(own);
+    if (signal instanceof Signal.Lead) {
+      signal = lead(member.key(), own);
+    }
+    return switch (signal) {
+      case Signal.Done done -> done.result;
+      case Signal.Alone alone -> table.alone(member.writes());
+      case Signal.Failed failed when failed.why instanceof QuipuException e ->
+          throw QuipuException.of(e.outcome(), e.reason(), e.getMessage(), e);
+      case Signal.Failed failed -> throw failed.why;
+      case Signal.Lead lead -> throw new IllegalStateException("a leader received the lead again");
+    };
+  }
+
+  /** Waits for the signal. Members of a group must not leave it; its calls have a deadline. */
+  private Signal await(Waiter own) {
+    try {
+      return own.signal.get(waitMillisMax, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      if (leaves(own)) {
+        throw new NotAppliedException(
+            Reason.THROTTLED,
+            ("%s: the add waited %d ms for other adds to the item; nothing was sent. Raise"
+                    + " 'timeoutMillis' in the store's URI, send fewer adds at a time, or shard the"
+                    + " counter")
+                .formatted(store, waitMillisMax));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      if (leaves(own)) {
+        throw new NotAppliedException(
+            Reason.UNAVAILABLE,
+            store + ": interrupted while waiting for other adds to the item; nothing was sent");
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a signal completed exceptionally", e);
+    }
+    return own.signal.join();
+  }
+
+  /** Executes a group, completes the others, and returns the leader's own signal. */
+  private Signal lead(Key key, Waiter own) {
+    List<Waiter> group = new ArrayList<>(List.of(own));
+    try {
+      take(key, group);
+      List<Signal> signals =
+          execute(new Group(key, group.stream().map(each -> each.member).toList()));
+      for (int i = 1; i < group.size(); i++) {
+        group.get(i).signal.complete(signals.get(i));
+      }
+      return signals.getFirst();
+    } finally {
+      for (Waiter each : group.subList(1, group.size())) {
+        if (!each.signal.isDone()) { // after an Error: no waiter may block forever
+          each.signal.complete(
+              new Signal.Failed(
+                  new OutcomeUnknownException(
+                      Reason.UNAVAILABLE, store + ": the commit leader of the adds failed", null)));
+        }
+      }
+      passOn(key);
+    }
+  }
+
+  private boolean leadsAtOnce(Waiter own) {
+    lock.lock();
+    try {
+      Set<Waiter> others = waiting.get(own.member.key());
+      if (others == null) {
+        waiting.put(own.member.key(), new LinkedHashSet<>());
+        return true;
+      }
+      others.add(own);
+      return false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Removes a waiter that is in no group; returns whether it was removed. */
+  private boolean leaves(Waiter own) {
+    lock.lock();
+    try {
+      Set<Waiter> others = waiting.get(own.member.key()); // null after the last group of the key
+      return others != null && others.remove(own);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Moves waiters into the group, as far as they fit into one sum and the limits. */
+  private void take(Key key, List<Waiter> group) {
+    lock.lock();
+    try {
+      Member first = group.getFirst().member;
+      Sum sum = first.sum();
+      long bytes = first.bytes();
+      Set<Key> markers = new HashSet<>();
+      first.markerKey().ifPresent(markers::add);
+      Iterator<Waiter> others = waiting.getOrDefault(key, Set.of()).iterator();
+      while (others.hasNext() && group.size() < membersMax) {
+        Waiter next = others.next();
+        Optional<Sum> both = sum.then(next.member.sum());
+        bytes += next.member.bytes();
+        // A repeat of a request in the group: it must see the result of the first.
+        if (both.isEmpty()
+            || bytes > BYTES_MAX
+            || !next.member.markerKey().map(markers::add).orElse(true)) {
+          break;
+        }
+        sum = both.get();
+        group.add(next);
+        others.remove();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private List<Signal> execute(Group group) {
+    int members = group.members().size();
+    adds.add(members);
+    writes.increment();
+    List<Optional<WriteResult>> results;
+    try {
+      results = members == 1 ? table.write(group) : inOwnThread(group);
+    } catch (RuntimeException e) {
+      return Collections.nCopies(members, failed(e, members));
+    }
+    List<Signal> signals = new ArrayList<>(members);
+    for (Optional<WriteResult> each : results) {
+      signals.add(each.isPresent() ? new Signal.Done(each.get()) : new Signal.Alone());
+    }
+    return signals;
+  }
+
+  /** Executes a group in a thread that nothing interrupts; waits for it, interrupted or not. */
+  private List<Optional<WriteResult>> inOwnThread(Group group) {
+    CompletableFuture<Finished> finished = new CompletableFuture<>();
+    Thread.ofVirtual()
+        .name("quipu-group-commit")
+        .start(() -> {
+          try {
+            finished.complete(new Finished(table.write(group), null));
+          } catch (Throwable e) { // the leader throws it
+            finished.complete(new Finished(List.of(), e));
+          }
+        });
+    Finished result = finished.join();
+    return switch (result.thrown) {
+      case null -> result.results;
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      default -> throw new IllegalStateException(result.thrown);
+    };
+  }
+
+  private record Finished(List<Optional<WriteResult>> results, @Nullable Throwable thrown) {}
+
+  /**
+   * Returns the signal for a failure: if one member may be the cause, each is executed separately.
+   */
+  private static Signal failed(RuntimeException e, int members) {
+    boolean isOfOne =
+        e instanceof QuipuException why
+            && why.outcome() == Outcome.NOT_APPLIED
+            && !why.reason().isTemporary();
+    return isOfOne && members > 1 ? new Signal.Alone() : new Signal.Failed(e);
+  }
+
+  /** Passes the lead to the next waiter. */
+  private void passOn(Key key) {
+    Waiter next;
+    lock.lock();
+    try {
+      Iterator<Waiter> others = waiting.getOrDefault(key, Set.of()).iterator();
+      if (!others.hasNext()) {
+        waiting.remove(key);
+        return;
+      }
+      next = others.next();
+      others.remove();
+    } finally {
+      lock.unlock();
+    }
+    next.signal.complete(new Signal.Lead());
+  }
+}
