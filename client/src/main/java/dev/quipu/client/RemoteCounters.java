@@ -189,7 +189,7 @@ public final class RemoteCounters implements Counters, AutoCloseable {
         scale(node, "value"));
   }
 
-  private static List<Uncertainty> uncertainties(JsonNode nodes) {
+  static List<Uncertainty> uncertainties(JsonNode nodes) {
     List<Uncertainty> uncertainties = new ArrayList<>();
     for (JsonNode node : nodes) {
       String word = node.path("cause").asString("");
@@ -211,14 +211,8 @@ public final class RemoteCounters implements Counters, AutoCloseable {
         Base64.getUrlEncoder()
             .withoutPadding()
             .encodeToString(after.getBytes(StandardCharsets.UTF_8));
-    JsonNode node =
-        calls.send(Request.get(after.isEmpty() ? path : path + "&cursor=" + cursor)).ok();
-    List<CounterPage.Entry> counters = new ArrayList<>();
-    for (JsonNode each : node.path("counters")) {
-      counters.add(new CounterPage.Entry(each.path("name").asString(), reading(each)));
-    }
-    return new CounterPage(
-        counters, node.has("cursor") ? Optional.of(counters.getLast().name()) : Optional.empty());
+    Request request = Request.get(after.isEmpty() ? path : path + "&cursor=" + cursor);
+    return PageReader.read(calls.send(request).require(200));
   }
 
   @Override

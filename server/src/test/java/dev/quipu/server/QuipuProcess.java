@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, List<String> said)
     implements AutoCloseable {
+  /** Not a variable of the process, but its maximum heap, as 64m; otherwise 512m. */
+  static final String HEAP = "-Xmx";
+
   private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
   private static final Duration ANSWER_MAX = Duration.ofMinutes(5);
   private static final Pattern READY =
@@ -53,7 +56,7 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, 
         new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx512m",
+                HEAP + environment.getOrDefault(HEAP, "512m"),
                 "-XX:TieredStopAtLevel=1", // short-lived
                 "-jar",
                 JAR.toString()));
@@ -63,6 +66,7 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, 
             .redirectOutput(ProcessBuilder.Redirect.appendTo(out.toFile()))
             .redirectError(errors);
     builder.environment().putAll(environment);
+    builder.environment().remove(HEAP);
     return builder.start();
   }
 

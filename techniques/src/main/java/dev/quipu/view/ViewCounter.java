@@ -9,7 +9,6 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.Scan;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -24,8 +23,9 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -33,7 +33,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 
@@ -59,8 +58,9 @@ import java.util.stream.Stream;
  *   2. If the marker exists, the view was counted before.
  *   3. If the outcome is unknown, go to 1. Any number of retries is safe; if the marker has the
  *      random number of this call, this call counted the view.
- *   Several events may share a transaction; if one of them has a marker already, they are counted
- *   one by one. The views between two moments are the markers between them.
+ *   Several events may share a transaction; if one of them has a marker already, those without are
+ *   counted in another one, and one by one if that fails too. The views between two moments are the
+ *   markers between them.
  *
  * The other forms, for comparison. Naive: add 1 to the number, which fails if there is none, so
  * that no page ever gets a first view. If-not-exists: add 1 to the number, or to 0 if there is
@@ -96,10 +96,8 @@ public final class ViewCounter {
   private static final String VIEWS = "views";
   static final String TIME_FIELD = "time";
   static final String BY_TIME = "T#";
-  private static final String BY_TIME_END = "T$"; // the first text after all that start with T#
   static final String CLIENT = "#CID#";
   static final String BY_KEY = "V#";
-  private static final String BY_KEY_END = "V$";
   private static final String DAY = "D#";
   static final String CALL = "call"; // random id of the call that wrote a marker
   private static final String PAGES = "views/";
@@ -201,26 +199,106 @@ public final class ViewCounter {
    * @throws QuipuException as for {@link #add}, and with the same meaning: repeat one by one
    */
   public boolean addTogether(List<ViewEvent> events) {
-    if (options.form() != ViewOptions.Form.EXACT
-        || store.profile().atomicity() != Atomicity.STORE) {
+    if (!isTogether()) {
       return false;
     }
+    Map<Key, ViewEvent> distinct = byMarker(events);
+    List<Write> batch = batch(distinct.values(), random.nextLong());
+    return distinct.size() == events.size()
+        && batch.size() <= store.profile().batchItemsMax()
+        && store.writeAll(batch, null) instanceof WriteResult.Applied;
+  }
+
+  /** Returns the maximum number of views in one call of {@link #addAll}; 1 if none are together. */
+  public int togetherMax() {
+    return isTogether()
+        ? Math.max(1, store.profile().batchItemsMax() / (1 + options.counted().size()))
+        : 1;
+  }
+
+  private boolean isTogether() {
+    return options.form() == ViewOptions.Form.EXACT
+        && store.profile().atomicity() == Atomicity.STORE;
+  }
+
+  /**
+   * Counts several views, each as {@link #add} does, in one transaction if none was counted before,
+   * and otherwise in one of those that were not.
+   *
+   * @param events at most {@link #togetherMax}
+   * @return for each, whether it was counted now; false if it was counted before, or is a repeat of
+   *     an earlier one of them
+   * @throws QuipuException if some were not counted, or it is unknown; if the form is exact, repeat
+   *     with the same events
+   * @throws UnsupportedOperationException if the store lacks a capability
+   */
+  public List<Boolean> addAll(List<ViewEvent> events) {
+    if (events.size() > togetherMax()) {
+      throw new IllegalArgumentException(
+          "%d views in one call; the limit is %d. Make several calls"
+              .formatted(events.size(), togetherMax()));
+    }
+    if (events.size() == 1) {
+      return List.of(add(events.getFirst()));
+    }
+    Map<Key, ViewEvent> left = byMarker(events);
+    if (!isCountedTogether(left)) {
+      removeCounted(left);
+      if (!isCountedTogether(left)) {
+        left.values().removeIf(event -> !addOnce(event)); // others count them at this moment
+      }
+    }
+    Set<Key> counted = new HashSet<>(left.keySet());
+    return events.stream().map(event -> counted.remove(markerKey(event))).toList();
+  }
+
+  /** Counts all or none; returns false if one of them has a marker, or a number would overflow. */
+  private boolean isCountedTogether(Map<Key, ViewEvent> events) {
+    if (events.isEmpty()) {
+      return true;
+    }
+    long call = random.nextLong();
+    List<Write> batch = batch(events.values(), call);
+    WriteResult result = IdempotentRetry.result(store, "views", () -> store.writeAll(batch, null));
+    return switch (result) {
+      case WriteResult.Applied applied -> true;
+      case WriteResult.ConditionFailed failed ->
+          events.containsKey(failed.key()) && isOwn(failed, failed.key(), call);
+    };
+  }
+
+  private void removeCounted(Map<Key, ViewEvent> events) {
+    List<Key> markers = List.copyOf(events.keySet());
+    List<Optional<Item>> found = store.getAll(markers);
+    for (int i = 0; i < markers.size(); i++) {
+      if (found.get(i).isPresent()) {
+        events.remove(markers.get(i));
+      }
+    }
+  }
+
+  /** Returns the first event with each marker, in the order of the markers. */
+  private Map<Key, ViewEvent> byMarker(List<ViewEvent> events) {
+    Map<Key, ViewEvent> first = new TreeMap<>();
+    events.forEach(event -> first.putIfAbsent(markerKey(event), event));
+    return first;
+  }
+
+  private List<Write> batch(Collection<ViewEvent> events, long call) {
     requireAble();
-    Map<Key, Write> markers = new LinkedHashMap<>();
+    List<Write> all = new ArrayList<>();
     Map<Key, Long> numbers = new TreeMap<>();
     for (ViewEvent event : events) {
-      for (Write write : batch(event, random.nextLong())) {
+      for (Write write : batch(event, call)) {
         if (write instanceof Write.Update) {
           numbers.merge(write.key(), 1L, Long::sum);
-        } else if (markers.put(write.key(), write) != null) {
-          return false;
+        } else {
+          all.add(write);
         }
       }
     }
-    List<Write> all = new ArrayList<>(markers.values());
     numbers.forEach((key, views) -> all.add(plus(key, views)));
-    return all.size() <= store.profile().batchItemsMax()
-        && store.writeAll(all, null) instanceof WriteResult.Applied;
+    return all;
   }
 
   private void requireAble() {
@@ -250,7 +328,6 @@ public final class ViewCounter {
   }
 
   private Write marker(String page, ViewEvent event, long call) {
-    String key = options.identity().of(event);
     Optional<Instant> until = options.keep().map(time -> store.now().plus(time));
     Map<String, Field> fields = new HashMap<>();
     fields.put(CALL, new Field.Number(call));
@@ -261,8 +338,12 @@ public final class ViewCounter {
       fields.put(URL, new Field.Text(event.url()));
     }
     event.value().ifPresent(value -> fields.put(VALUE, new Field.Number(value)));
-    Key marker = new Key(page, (isByTime() ? BY_TIME : BY_KEY) + key);
-    return new Write.Put(marker, fields, until, new Condition.Absent());
+    return new Write.Put(markerKey(event), fields, until, new Condition.Absent());
+  }
+
+  private Key markerKey(ViewEvent event) {
+    String prefix = isByTime() ? BY_TIME : BY_KEY;
+    return new Key(partition(event.url()), prefix + options.identity().of(event));
   }
 
   private boolean isByTime() {
@@ -306,12 +387,7 @@ public final class ViewCounter {
    * @throws UnsupportedOperationException if the store has no scan
    */
   public long count(String url, Optional<Instant> from, Optional<Instant> until) {
-    Period period = Period.of(from, until);
-    LongAdder count = new LongAdder();
-    store.scanAll(
-        scan(url, period),
-        items -> count.add(items.stream().filter(item -> isWithin(item, period)).count()));
-    return count.sum();
+    return period(url, from, until).count();
   }
 
   /**
@@ -333,86 +409,16 @@ public final class ViewCounter {
       int viewsMax,
       Optional<String> cursor) {
     Limits.checkPage(viewsMax, ViewPage.VIEWS_MAX);
-    Period period = Period.of(from, until);
-    Scan all = scan(url, period).withPages(viewsMax);
-    if (cursor.isPresent() && !isWithin(all, cursor.get())) {
-      throw new IllegalArgumentException(
-          "the cursor is of another query; repeat the query that returned it");
-    }
-    Scan.Page found = store.scan(cursor.map(all::resumedAt).orElse(all));
-    return new ViewPage(
-        found.items().stream()
-            .filter(item -> isWithin(item, period))
-            .map(item -> counted(url, item))
-            .toList(),
-        found.resumeAt());
+    return period(url, from, until).page(url, viewsMax, cursor);
   }
 
-  private static boolean isWithin(Scan all, String sort) {
-    return Key.ORDER.compare(sort, all.from()) >= 0
-        && Key.ORDER.compare(sort, all.until().orElseThrow()) < 0;
-  }
-
-  private ViewPage.CountedView counted(String url, Item marker) {
-    String identity = marker.key().sort().substring(BY_TIME.length());
-    Instant time = Instant.parse(isByTime() ? timeOf(identity) : timeOf(marker));
-    Optional<String> client =
-        isByTime()
-            ? Optional.of(identity.substring(timeOf(identity).length() + CLIENT.length()))
-            : Optional.empty();
-    OptionalLong value =
-        marker.fields().containsKey(VALUE)
-            ? OptionalLong.of(marker.number(VALUE))
-            : OptionalLong.empty();
-    return new ViewPage.CountedView(url, identity, time, client, value);
-  }
-
-  private static String timeOf(String identity) {
-    return identity.substring(0, identity.indexOf(CLIENT));
-  }
-
-  private static String timeOf(Item marker) {
-    return marker.text(TIME_FIELD).orElse("");
-  }
-
-  /** A time range: texts that sort as times do. */
-  private record Period(String start, Optional<String> end) {
-    static Period of(Optional<Instant> from, Optional<Instant> until) {
-      if (from.isPresent() && until.isPresent() && from.get().isAfter(until.get())) {
-        throw new IllegalArgumentException(
-            "from is %s, which is after until, %s".formatted(from.get(), until.get()));
-      }
-      return new Period(
-          from.map(time -> format("from", time)).orElse(""),
-          until.map(time -> format("until", time)));
-    }
-  }
-
-  private Scan scan(String url, Period period) {
-    return isByTime()
-        ? byTime(url, period.start, period.end)
-        : Scan.range(partition(url), BY_KEY, BY_KEY_END);
-  }
-
-  private static Scan byTime(String url, String start, Optional<String> end) {
-    String until = end.map(time -> BY_TIME + time).orElse(BY_TIME_END);
-    return Scan.range(partition(url), BY_TIME + start, until);
-  }
-
-  private boolean isWithin(Item marker, Period period) {
-    String time = timeOf(marker);
-    return isByTime() // only such items are read
-        || (time.compareTo(period.start) >= 0
-            && (period.end.isEmpty() || time.compareTo(period.end.get()) < 0));
+  private ViewPeriod period(String url, Optional<Instant> from, Optional<Instant> until) {
+    return new ViewPeriod(store, isByTime(), partition(url), from, until);
   }
 
   /** Returns a time as used in keys, which sorts ordered by time. */
   static String text(Instant time) {
     return TIME.format(time);
-  }
-
-  private static String format(String field, Instant time) {
-    return text(ViewEvent.checkTime(field, time));
   }
 
   /**

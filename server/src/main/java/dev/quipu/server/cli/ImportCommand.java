@@ -73,7 +73,7 @@ import picocli.CommandLine.TypeConversionException;
     })
 final class ImportCommand extends AccessCommand {
   private static final byte[] GZIP_MAGIC = {0x1f, (byte) 0x8b};
-  private static final int BATCH = 512;
+  private static final int BATCH = 1_000;
 
   /** Batches that are on their way while the next is read. */
   private static final int SENDING_MAX = 4;

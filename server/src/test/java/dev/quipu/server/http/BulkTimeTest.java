@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.layer.ForwardingDriver;
+import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.store.BatchDriver.RequestToken;
@@ -13,6 +14,7 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
+import dev.quipu.view.ViewCounter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -73,26 +75,34 @@ final class BulkTimeTest {
         HttpServer.start(options, Services.of(quipu, "test"), Clock.system())) {
       Client client = new Client(server.address());
       String adds = "";
-      String views = "";
+      StringBuilder views = new StringBuilder();
+      int together = new ViewCounter(quipu.part(Store.class)).togetherMax();
       for (String name : List.of("a", "stuck", "b")) {
         adds += "{\"name\":\"%s\",\"delta\":1}\n".formatted(name);
-        views +=
-            "{\"url\":\"http://%s/\",\"time\":\"2026-01-01T00:00:00Z\",\"clientId\":\"c\"}\n"
-                .formatted(name);
+        for (int i = 0; i < together; i++) { // a transaction
+          views.append(
+              "{\"url\":\"http://%s/\",\"time\":\"2026-01-01T00:00:00Z\",\"clientId\":\"%d\"}\n"
+                  .formatted(name, i));
+        }
       }
-      expect(client.postAs("/v1/counters/bulk", "application/x-ndjson", adds), 200);
-      expect(client.postAs("/v1/views/bulk", "application/x-ndjson", views), 202);
+      expect(client.postAs("/v1/counters/bulk", "application/x-ndjson", adds), 200, 1);
+      expect(
+          client.postAs("/v1/views/bulk", "application/x-ndjson", views.toString()), 202, together);
       never.countDown();
     }
   }
 
-  private static void expect(Client.Reply reply, int status) {
+  /** Expects three groups of lines, of which the second is unknown. */
+  private static void expect(Client.Reply reply, int status, int together) {
     assertEquals(200, reply.status(), reply.body());
     List<JsonNode> lines =
         reply.body().lines().map(JsonMapper.builder().build()::readTree).toList();
-    assertEquals(
-        List.of(status, 503, status),
-        lines.stream().map(line -> line.path("status").asInt()).toList());
-    assertEquals("unknown", lines.get(1).path("outcome").asString(), reply.body());
+    assertEquals(3 * together, lines.size());
+    for (int i = 0; i < lines.size(); i++) {
+      boolean isStuck = i / together == 1;
+      JsonNode line = lines.get(i);
+      assertEquals(isStuck ? 503 : status, line.path("status").asInt(), "line " + i);
+      assertEquals(isStuck ? "unknown" : "", line.path("outcome").asString(""), "line " + i);
+    }
   }
 }

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -276,6 +277,54 @@ public abstract class ViewsContract extends EmptyStoreFixture {
     assertFalse(views.addTogether(List.of(event(8, "a"), event(8, "a"))), "they are the same");
     assertEquals(OptionalLong.of(2), views.count(PAGE));
     assertTrue(views.add(event(7, "a")), "nothing of what was rejected is stored");
+  }
+
+  @Test
+  final void severalAreCountedEachOnceWhateverCountedBefore() {
+    ViewCounter views = exact(ViewOptions.EXACT);
+    assertTrue(views.add(event(1, "b")));
+    assertEquals(
+        List.of(true, false, true, false, false),
+        inGroups(
+            views,
+            List.of(event(0, "a"), event(1, "b"), event(2, "c"), event(0, "a"), event(2, "c"))));
+    assertEquals(List.of(false, true), inGroups(views, List.of(event(0, "a"), event(3, "d"))));
+    assertEquals(List.of(false, false), inGroups(views, List.of(event(3, "d"), event(2, "c"))));
+    assertEquals(OptionalLong.of(4), views.count(PAGE));
+    int most = views.togetherMax();
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> views.addAll(Collections.nCopies(most + 1, event(0, "a"))));
+  }
+
+  private static List<Boolean> inGroups(ViewCounter views, List<ViewEvent> events) {
+    List<Boolean> counted = new ArrayList<>();
+    int most = views.togetherMax();
+    for (int from = 0; from < events.size(); from += most) {
+      counted.addAll(views.addAll(events.subList(from, Math.min(from + most, events.size()))));
+    }
+    return counted;
+  }
+
+  @Test
+  final void concurrentGroupsWithTheSameViewsCountOnce() throws Exception {
+    ViewCounter views = exact(ViewOptions.EXACT);
+    int each = 24;
+    int step = 8;
+    int clients = 4;
+    List<Long> counted =
+        ConcurrentClients.run(
+            clients,
+            client -> {
+              List<ViewEvent> events = new ArrayList<>();
+              for (int i = 0; i < each; i++) {
+                events.add(event((long) client * step + i, "a")); // overlaps with its neighbors
+              }
+              return inGroups(views, events).stream().filter(it -> it).count();
+            });
+    long distinct = (clients - 1L) * step + each;
+    assertEquals(distinct, counted.stream().mapToLong(Long::longValue).sum());
+    assertEquals(OptionalLong.of(distinct), views.count(PAGE));
   }
 
   @Test

@@ -22,6 +22,7 @@ import dev.quipu.view.ViewPage;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -92,17 +93,20 @@ final class LocalAccess implements Access {
     return views.page(url, from, until, limit, cursor);
   }
 
-  /** Adds concurrently, since the store commits concurrent adds as a group. */
+  /** Adds groups concurrently, since the store commits concurrent writes together. */
   @Override
   public int addViews(List<ViewEvent> events) {
-    List<Future<Boolean>> running = new ArrayList<>();
-    for (ViewEvent event : events) {
-      running.add(executor.submit(() -> views.add(event)));
+    List<Future<List<Boolean>>> running = new ArrayList<>();
+    int most = views.togetherMax();
+    for (int from = 0; from < events.size(); from += most) {
+      int to = Math.min(from + most, events.size());
+      List<ViewEvent> group = List.copyOf(events.subList(from, to));
+      running.add(executor.submit(() -> views.addAll(group)));
     }
     int counted = 0;
-    for (Future<Boolean> each : running) {
+    for (Future<List<Boolean>> each : running) {
       try {
-        counted += each.get() ? 1 : 0;
+        counted += Collections.frequency(each.get(), true);
       } catch (ExecutionException e) {
         throw e.getCause() instanceof QuipuException known
             ? known

@@ -8,8 +8,13 @@ public final class BoundedLines {
   /** Longest line, in characters. */
   static final int LENGTH_MAX = 1 << 20;
 
+  private static final int BUFFER = 1 << 13;
+
   private final Reader in;
   private final int lengthMax;
+  private final char[] buffer = new char[BUFFER];
+  private int at;
+  private int end;
   private final StringBuilder line = new StringBuilder();
   private long length;
 
@@ -31,17 +36,28 @@ public final class BoundedLines {
   public boolean next() throws IOException {
     line.setLength(0);
     length = 0;
-    int each = in.read();
-    if (each < 0) {
+    if (at == end && !fill()) {
       return false;
     }
-    for (; each >= 0 && each != '\n'; each = in.read()) {
-      length++;
-      if (length <= lengthMax) {
-        line.append((char) each);
+    do {
+      int first = at;
+      while (at < end && buffer[at] != '\n') {
+        at++;
       }
-    }
+      int kept = (int) Math.min(at - first, Math.max(0, lengthMax - length));
+      line.append(buffer, first, kept);
+      length += at - first;
+    } while (at == end && fill());
+    at = Math.min(at + 1, end); // after the line break, unless the input has ended
     return true;
+  }
+
+  /** Reads more, after all has been used; returns false at the end. */
+  private boolean fill() throws IOException {
+    int read = in.read(buffer, 0, buffer.length);
+    at = 0;
+    end = Math.max(0, read);
+    return read > 0;
   }
 
   /** Returns the length of the current line, in characters. */

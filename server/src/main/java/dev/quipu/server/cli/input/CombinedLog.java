@@ -23,6 +23,11 @@ public final class CombinedLog {
       DateTimeFormatter.ofPattern("dd/MMM/uuuu:HH:mm:ss Z", Locale.ENGLISH)
           .withResolverStyle(ResolverStyle.STRICT);
 
+  /** The last time that was parsed: lines of a log often have the same. */
+  private static volatile ParsedTime lastTime = new ParsedTime("", Instant.EPOCH);
+
+  private record ParsedTime(String text, Instant time) {}
+
   private CombinedLog() {}
 
   /**
@@ -61,7 +66,7 @@ public final class CombinedLog {
     }
     String client = checkEncoding("client address", line.substring(0, clientEnd));
     String url = checkEncoding("request", request[1]);
-    Instant time = time(line, timeStart, timeEnd).toInstant();
+    Instant time = time(line.substring(timeStart + " [".length(), timeEnd));
     String agent = agent(line, requestEnd);
     return new Request(request[0], url, time, client, status(line, requestEnd + 1), agent);
   }
@@ -103,9 +108,15 @@ public final class CombinedLog {
     return -1;
   }
 
-  private static OffsetDateTime time(String line, int start, int end) {
+  private static Instant time(String text) {
+    ParsedTime last = lastTime;
+    if (text.equals(last.text)) {
+      return last.time;
+    }
     try {
-      return OffsetDateTime.parse(line.substring(start + " [".length(), end), TIME);
+      Instant time = OffsetDateTime.parse(text, TIME).toInstant();
+      lastTime = new ParsedTime(text, time);
+      return time;
     } catch (DateTimeParseException e) {
       throw new IllegalArgumentException("time: not like 17/May/2015:10:05:03 +0000", e);
     }

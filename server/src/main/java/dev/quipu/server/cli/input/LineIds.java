@@ -52,7 +52,7 @@ public final class LineIds {
     }
     int occurrence = before == null ? 1 : before + 1;
     occurrences.put(bits, (Integer) occurrence);
-    String id = "import/%d/%s".formatted(occurrence, HexFormat.of().formatHex(hash));
+    String id = "import/" + occurrence + "/" + HexFormat.of().formatHex(hash); // a format is slow
     return source.isEmpty() ? id : source + "/" + id;
   }
 }

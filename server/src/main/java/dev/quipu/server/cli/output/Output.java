@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -52,6 +53,15 @@ public final class Output {
       printJson(members);
     } else {
       printLine(text);
+    }
+  }
+
+  /** Prints either the text or the members, and makes only this one. */
+  public void print(Supplier<String> text, Supplier<Map<String, ?>> members) {
+    if (json) {
+      printJson(members.get());
+    } else {
+      printLine(text.get());
     }
   }
 

@@ -1,9 +1,12 @@
 package dev.quipu.server.http.message;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import tools.jackson.core.JsonGenerator;
 
 /**
  * A response.
@@ -15,9 +18,20 @@ public record HttpReply(
     int status, String type, List<byte[]> parts, Map<String, String> headers, boolean isUnknown) {
   public static final String JSON = "application/json";
 
+  private static final int WRITTEN_BYTES = 8 << 10;
+
   /** Returns a reply with a JSON object of these members; 64-bit numbers must be strings. */
   public static HttpReply json(int status, Map<String, ?> members) {
     return bytes(status, JSON, List.of(JsonBody.MAPPER.writeValueAsBytes(members)));
+  }
+
+  /** Returns a reply with JSON that is written at once, without a tree of it. */
+  public static HttpReply written(int status, Consumer<JsonGenerator> content) {
+    ByteArrayOutputStream body = new ByteArrayOutputStream(WRITTEN_BYTES);
+    try (JsonGenerator json = JsonBody.MAPPER.createGenerator(body)) {
+      content.accept(json);
+    }
+    return bytes(status, JSON, List.of(body.toByteArray()));
   }
 
   /** Returns a reply with a text. */

@@ -35,6 +35,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
 
 /**
  * Serves counters over HTTP.
@@ -328,11 +329,13 @@ record CounterRoutes(
     members.put("low", reading.text(reading.low()));
     members.put("high", reading.text(reading.high()));
     if (!reading.uncertainties().isEmpty()) {
-      members.put(
-          "uncertainty",
-          reading.uncertainties().stream().map(each -> uncertainty(reading, each)).toList());
+      members.put("uncertainty", uncertainties(reading));
     }
     return members;
+  }
+
+  private static List<Map<String, Object>> uncertainties(Reading reading) {
+    return reading.uncertainties().stream().map(each -> uncertainty(reading, each)).toList();
   }
 
   private static Map<String, Object> uncertainty(Reading reading, Uncertainty uncertainty) {
@@ -358,12 +361,32 @@ record CounterRoutes(
     }
     exchange.reserve((long) limit * LISTED_BYTES);
     CounterPage page = counters.list(prefix, after, limit);
-    Map<String, Object> members = new LinkedHashMap<>();
-    members.put(
-        "counters",
-        page.counters().stream().map(each -> members(each.name(), each.reading())).toList());
-    page.resumeAfter().ifPresent(name -> members.put("cursor", Cursor.encode(name)));
-    return HttpReply.json(200, members);
+    return HttpReply.written(
+        200,
+        json -> {
+          json.writeStartObject();
+          json.writeArrayPropertyStart("counters");
+          page.counters().forEach(each -> write(json, each.name(), each.reading()));
+          json.writeEndArray();
+          page.resumeAfter()
+              .ifPresent(name -> json.writeStringProperty("cursor", Cursor.encode(name)));
+          json.writeEndObject();
+        });
+  }
+
+  /** Writes {@link #members(String, Reading)}. */
+  private static void write(JsonGenerator json, String name, Reading reading) {
+    String value = reading.text(reading.value());
+    json.writeStartObject();
+    json.writeStringProperty("name", name);
+    json.writeStringProperty("value", value);
+    boolean isExact = reading.low() == reading.value() && reading.high() == reading.value();
+    json.writeStringProperty("low", isExact ? value : reading.text(reading.low()));
+    json.writeStringProperty("high", isExact ? value : reading.text(reading.high()));
+    if (!reading.uncertainties().isEmpty()) {
+      json.writePOJOProperty("uncertainty", uncertainties(reading));
+    }
+    json.writeEndObject();
   }
 
   /** GET /v1/requests/{id} */

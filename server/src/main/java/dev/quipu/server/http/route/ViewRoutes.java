@@ -2,6 +2,7 @@ package dev.quipu.server.http.route;
 
 import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
+import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
@@ -21,13 +22,13 @@ import java.time.LocalDate;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -36,6 +37,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /** Serves exact unique views over HTTP. */
 final class ViewRoutes {
@@ -79,42 +81,94 @@ final class ViewRoutes {
     return members;
   }
 
-  /** POST /v1/views/bulk: adds concurrently, since the store commits concurrent adds as a group. */
+  /** Lines that are added together. */
+  private record Group(List<Lines.Line> lines, List<ViewEvent> events) {
+    Group() {
+      this(new ArrayList<>(), new ArrayList<>());
+    }
+
+    void add(Lines.Line line, ViewEvent event) {
+      lines.add(line);
+      events.add(event);
+    }
+
+    /** Returns the lines one by one. */
+    List<Group> parts() {
+      return IntStream.range(0, lines.size())
+          .mapToObj(i -> new Group(List.of(lines.get(i)), List.of(events.get(i))))
+          .toList();
+    }
+  }
+
+  /** A group that is being added. */
+  private record Running(Group group, Future<List<Map<String, Object>>> end) {}
+
+  /**
+   * POST /v1/views/bulk: adds groups of views, each in a transaction, concurrently, since the store
+   * commits concurrent writes together.
+   */
   HttpReply bulk(Exchange exchange) {
     return Bulk.reply(exchange, LINES_MAX, lines -> addLines(lines, exchange));
   }
 
   private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
-    List<Map<String, Object>> replies = new ArrayList<>();
+    Map<Integer, Map<String, Object>> replies = new HashMap<>(); // by line number
     ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     try {
-      List<Future<Map<String, Object>>> running = new ArrayList<>();
-      for (Lines.Line line : lines) {
+      List<Running> running = new ArrayList<>();
+      for (Group group : groups(lines, replies)) {
         if (!hasPlace(exchange)) {
-          running.add(CompletableFuture.completedFuture(failed(line, late())));
+          put(group, failed(group, late()), replies);
           continue;
         }
         running.add(
-            executor.submit(() -> {
-              try {
-                return addLine(line, exchange);
-              } finally {
-                places.release();
-              }
-            }));
+            new Running(
+                group,
+                executor.submit(() -> {
+                  try {
+                    return addGroup(group, exchange);
+                  } finally {
+                    places.release();
+                  }
+                })));
       }
-      for (int i = 0; i < running.size(); i++) {
-        replies.add(answer(running.get(i), lines.get(i), exchange));
+      for (Running each : running) {
+        put(each.group, answer(each, exchange), replies);
       }
     } catch (ExecutionException e) {
-      throw new IllegalStateException(e.getCause()); // addLine turns every exception into a reply
+      throw new IllegalStateException(e.getCause()); // addGroup turns every exception into replies
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Problem.unknown("the server is stopping");
     } finally {
-      executor.shutdown(); // lines in progress continue
+      executor.shutdown(); // groups in progress continue
     }
-    return replies;
+    return lines.stream().map(line -> replies.getOrDefault(line.number(), Map.of())).toList();
+  }
+
+  private static void put(
+      Group group, List<Map<String, Object>> results, Map<Integer, Map<String, Object>> replies) {
+    for (int i = 0; i < results.size(); i++) {
+      replies.put(group.lines.get(i).number(), results.get(i));
+    }
+  }
+
+  /** Parses the lines; replies to those that are malformed. */
+  private List<Group> groups(List<Lines.Line> lines, Map<Integer, Map<String, Object>> replies) {
+    int most = queue.isPresent() ? 1 : views.get().togetherMax();
+    List<Group> groups = new ArrayList<>();
+    for (Lines.Line line : lines) {
+      try {
+        ViewEvent event = event(line.json(FIELDS));
+        if (groups.isEmpty() || groups.getLast().lines.size() == most) {
+          groups.add(new Group());
+        }
+        groups.getLast().add(line, event);
+      } catch (RuntimeException e) {
+        replies.put(line.number(), failed(line, e));
+      }
+    }
+    return groups;
   }
 
   /** Takes a place, unless there was none in time. */
@@ -127,16 +181,15 @@ final class ViewRoutes {
     return true;
   }
 
-  private Map<String, Object> answer(
-      Future<Map<String, Object>> running, Lines.Line line, Exchange exchange)
+  private List<Map<String, Object>> answer(Running running, Exchange exchange)
       throws ExecutionException, InterruptedException {
     while (true) {
       try {
-        return running.get(WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        return running.end.get(WAIT_MILLIS, TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
         if (!exchange.mayWait()) {
           return failed(
-              line,
+              running.group,
               new OutcomeUnknownException(
                   Reason.TIMEOUT,
                   "the time for the request ended while this line was under way; repeat it",
@@ -157,23 +210,38 @@ final class ViewRoutes {
     return members;
   }
 
-  private Map<String, Object> addLine(Lines.Line line, Exchange exchange) {
+  private List<Map<String, Object>> failed(Group group, RuntimeException thrown) {
+    return group.lines.stream().map(line -> failed(line, thrown)).toList();
+  }
+
+  private List<Map<String, Object>> addGroup(Group group, Exchange exchange) {
     try {
-      ViewEvent event = event(line.json(FIELDS));
       if (!exchange.mayBegin()) {
         throw late();
       }
-      Map<String, Object> members = new LinkedHashMap<>();
-      members.put("status", 202);
       if (queue.isPresent()) {
-        queue.get().send(event);
-      } else {
-        members.put("counted", views.get().add(event));
+        group.events.forEach(queue.get()::send);
+        return List.of(accepted());
       }
-      return members;
+      List<Map<String, Object>> replies = new ArrayList<>();
+      for (boolean isCounted : views.get().addAll(group.events)) {
+        Map<String, Object> members = accepted();
+        members.put("counted", isCounted);
+        replies.add(members);
+      }
+      return replies;
     } catch (RuntimeException e) {
-      return failed(line, e);
+      boolean isUnknown = e instanceof QuipuException it && it.outcome() == Outcome.UNKNOWN;
+      return isUnknown || group.lines.size() == 1
+          ? failed(group, e)
+          : group.parts().stream().flatMap(part -> addGroup(part, exchange).stream()).toList();
     }
+  }
+
+  private static Map<String, Object> accepted() {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("status", 202);
+    return members;
   }
 
   /** GET /v1/views */

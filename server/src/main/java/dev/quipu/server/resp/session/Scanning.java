@@ -7,10 +7,9 @@ import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.key.Glob;
 import dev.quipu.server.resp.key.Kind;
 import dev.quipu.server.resp.wire.Reply;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -45,20 +44,28 @@ public final class Scanning {
     }
     Glob glob = new Glob(counters, List.of(pattern));
     int end = (int) Math.min(cursor + Math.min(count, COUNT_MAX), counters.places());
-    Set<String> found = new LinkedHashSet<>(); // a family once per page
+    Collected names = new Collected(words);
+    Set<String> families = new HashSet<>(); // each once per page
     for (int place = (int) Math.min(cursor, end); place < end; place++) {
-      Optional<String> name = counters.nameAt(place);
-      String key = name.map(Family::keyOf).orElse("");
-      if (name.isPresent()
-          && glob.matches(Family.shown(key))
-          && (type.isEmpty() || Kind.of(counters, key).type().equals(type))) {
-        found.add(key);
+      String name = counters.nameAt(place).orElse(null);
+      if (name == null) {
+        continue;
+      }
+      String key = Family.keyOf(name);
+      boolean isFamily = key.length() < name.length();
+      if (glob.matches(Family.shown(key))
+          && (type.isEmpty() || type(counters, key, isFamily).equals(type))
+          && (!isFamily || families.add(key))) {
+        names.add(Reply.bulk(Family.shown(key)));
       }
     }
     long next = end < counters.places() ? end : 0;
-    Collected names = new Collected(words);
-    found.forEach(key -> names.add(Reply.bulk(Family.shown(key))));
     return new Reply.Several(List.of(Reply.bulk(Long.toString(next)), names.array()));
+  }
+
+  /** Returns the type of a key; that of a name which is its own key needs no lookup. */
+  private static String type(CounterAccess counters, String key, boolean isFamily) {
+    return isFamily ? Kind.of(counters, key).type() : Kind.COUNTER.type();
   }
 
   private static long cursor(Arguments words) {
