@@ -1,5 +1,6 @@
 package dev.quipu.bench;
 
+import dev.quipu.bench.library.CombinedAdds;
 import dev.quipu.bench.library.DurableAdds;
 import dev.quipu.bench.library.IdScale;
 import dev.quipu.bench.library.IngestOverhead;
@@ -37,17 +38,19 @@ public final class Main {
   private Main() {}
 
   /**
-   * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code ingest}, {@code
-   * sequences}, {@code sequence-costs}, {@code transactions}, {@code scale}, {@code ports}, {@code
-   * sizes} or {@code compare}, and the output file; then for the engine, values of inFlight
-   * (default: all); for the scale, the largest number of ids (default: 32 million); for the ports,
-   * rounds and seconds per turn; to compare, the jar of another build, rounds and seconds per turn.
+   * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code combining}, {@code
+   * ingest}, {@code sequences}, {@code sequence-costs}, {@code transactions}, {@code scale}, {@code
+   * ports}, {@code sizes} or {@code compare}, and the output file; then for the engine, values of
+   * inFlight (default: all); for the scale, the largest number of ids (default: 32 million); for
+   * the ports, rounds and seconds per turn; to compare, the jar of another build, rounds and
+   * seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
         switch (arguments[0]) {
           case "engine" -> engine(Arrays.copyOfRange(arguments, 2, arguments.length));
           case "stores" -> storesHead() + StoreOverhead.measure(stores(arguments));
+          case "combining" -> combiningHead() + CombinedAdds.measure(stores(arguments));
           case "ingest" -> ingestHead() + IngestOverhead.measure();
           case "sequences" -> sequencesHead() + SequenceNumbers.measure();
           case "sequence-costs" -> sequenceCostsHead() + SequenceCosts.measure();
@@ -59,8 +62,8 @@ public final class Main {
           case "compare" -> BuildComparison.measure(rest(arguments), machine());
           default ->
               throw new IllegalArgumentException(
-                  "expected engine, stores, ingest, sequences, sequence-costs, transactions,"
-                      + " scale, ports, sizes or compare, found "
+                  "expected engine, stores, combining, ingest, sequences, sequence-costs,"
+                      + " transactions, scale, ports, sizes or compare, found "
                       + arguments[0]);
         };
     System.out.println(table);
@@ -140,12 +143,33 @@ public final class Main {
     Adds per second to one hot number, through `Store` and the driver, compared with a raw client,
     in turns of a second each: medians of 21 turns, and the minimum and maximum ratio of two turns.
     The servers run on the same machine, with durable writes if they support them. Only the ratios
-    carry over to other machines. The driver of PostgreSQL combines adds that wait for the same
-    row into one statement.
+    carry over to other machines. All drivers but that of memcached combine adds that wait for the
+    same item: see [combining](benchmarks-combining.md).
 
     Measured by `./dev bench stores` on %s.
 
     | store | raw client's call | clients | through Quipu | raw | ratio | range of ratios |
+    |---|---|---|---|---|---|---|
+    """
+        .formatted(machine());
+  }
+
+  private static String combiningHead() throws IOException {
+    return """
+    # Benchmark of combined adds
+
+    Adds per second under new request ids to one counter, by `marker-item` through `Store` and the
+    driver, by this number of clients that each wait for their result: with the default
+    `combine=on`, and with `combine=off`, one transaction for each add. In alternating turns of 2 s
+    on one server on the same machine, with durable writes: medians of 7 turns after one that warms
+    up, and the minimum and maximum ratio of two turns. The last column is the mean number of adds
+    in a transaction with `combine=on`. Adds that the store rejects because of conflicts are
+    repeated, and the counter must equal the applied adds at the end. Only the ratios carry over to
+    other machines; DynamoDB Local executes one request at a time, and DynamoDB does not.
+
+    Measured by `./dev bench combining` on %s.
+
+    | store | clients | combined | single | ratio | range of ratios | adds in a transaction |
     |---|---|---|---|---|---|---|
     """
         .formatted(machine());

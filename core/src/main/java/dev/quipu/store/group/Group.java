@@ -43,18 +43,25 @@ public record Group(Key key, List<Member> members) {
         .toList();
   }
 
+  /** Returns the sum of all members; empty if they cannot be expressed as one add. */
+  public Optional<Sum> sum() {
+    return sum(members);
+  }
+
   /**
    * Returns the sum of the members that have no marker or one in this set; empty if there are none,
    * or they cannot be expressed as one add.
    */
   public Optional<Sum> sum(Set<Key> stored) {
+    return sum(members.stream().filter(each -> each.isIn(stored)).toList());
+  }
+
+  private static Optional<Sum> sum(List<Member> members) {
     Optional<Sum> sum = Optional.empty();
     for (Member each : members) {
-      if (each.isIn(stored)) {
-        sum = sum.isEmpty() ? Optional.of(each.sum()) : sum.get().then(each.sum());
-        if (sum.isEmpty()) {
-          return sum; // a subset may overflow 64 bits, though all of them do not
-        }
+      sum = sum.isEmpty() ? Optional.of(each.sum()) : sum.get().then(each.sum());
+      if (sum.isEmpty()) {
+        return sum; // a subset may overflow 64 bits, though all of them do not
       }
     }
     return sum;

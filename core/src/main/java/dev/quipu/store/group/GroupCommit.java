@@ -41,12 +41,19 @@ import org.jspecify.annotations.Nullable;
  * unknown, it is unknown for all members. A caller waits for a limited time until its add joins a
  * group; if it does not, nothing was sent.
  *
+ * <p>A store that makes all calls durable that wait for a sync at the same time gains nothing from
+ * adds that wait for a group before. For such a store groups overlap: a caller that finds no call
+ * in progress for the key sends its add, and others start a thread that takes all adds that have
+ * arrived when it runs. No add waits for another group then.
+ *
  * <p>An interrupt affects its own caller only: a transaction for several callers has its own
  * thread, and its leader waits for it as the others do.
  */
 public final class GroupCommit {
   /** Maximum size of all markers of a group, in bytes, unless it has one member. */
   static final long BYTES_MAX = 1 << 20;
+
+  private static final String THREAD = "quipu-group-commit";
 
   private final String store;
   private final Table table;
@@ -56,6 +63,16 @@ public final class GroupCommit {
   private final LongAdder writes = new LongAdder();
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Key, Set<Waiter>> waiting = new HashMap<>(); // has a key while it has a leader
+  private final Map<Key, Integer> running = new HashMap<>(); // calls per key, if groups overlap
+  private final Pace pace;
+
+  /** When the store executes the next group on a number. */
+  public enum Pace {
+    /** After the one before: transactions on one item would wait for each other, or conflict. */
+    ONE_BY_ONE,
+    /** At once. */
+    OVERLAPPING
+  }
 
   /** The operations on the store. Each call must have a deadline. */
   public interface Table {
@@ -63,16 +80,16 @@ public final class GroupCommit {
     boolean accepts(Member member);
 
     /**
-     * Executes a group, atomically except for members without a result here. If it throws with a
-     * permanent reason and {@link Outcome#NOT_APPLIED}, each member is executed separately; any
-     * other exception is the result of each.
+     * Executes a group of two or more, atomically except for members without a result here. If it
+     * throws with a permanent reason and {@link Outcome#NOT_APPLIED}, each member is executed
+     * separately; any other exception is the result of each.
      *
      * @return for each member its result; empty if it was not applied and must be executed
      *     separately
      */
     List<Optional<WriteResult>> write(Group group);
 
-    /** Executes the writes of one caller outside a group. */
+    /** Executes the writes of one caller. */
     WriteResult alone(List<Write> writes);
   }
 
@@ -80,12 +97,14 @@ public final class GroupCommit {
    * Creates a group commit.
    *
    * @param store name of the store, for messages
+   * @param pace when the next group on a number is sent
    * @param membersMax maximum number of adds in a group, at least 1
    * @param waitMax longest wait until an add joins a group
    */
-  public GroupCommit(String store, Table table, int membersMax, Duration waitMax) {
+  public GroupCommit(String store, Table table, Pace pace, int membersMax, Duration waitMax) {
     this.store = store;
     this.table = table;
+    this.pace = pace;
     this.membersMax = membersMax;
     this.waitMillisMax = waitMax.toMillis();
   }
@@ -130,21 +149,30 @@ public final class GroupCommit {
    */
   public WriteResult write(List<Write> writes) {
     Optional<Member> member = Member.of(writes);
-    return member.isPresent() && table.accepts(member.get())
-        ? write(member.get())
-        : table.alone(writes);
+    if (member.isEmpty() || !table.accepts(member.get())) {
+      return table.alone(writes);
+    }
+    Waiter own = new Waiter(member.get());
+    return switch (pace) {
+      case ONE_BY_ONE -> write(own);
+      case OVERLAPPING -> writeOverlapping(own);
+    };
   }
 
-  private WriteResult write(Member member) {
-    Waiter own = new Waiter(member);
+  private WriteResult write(Waiter own) {
     Signal signal = leadsAtOnce(own) ? new Signal.Lead() : await(own);
-    if (signal instanceof Signal.Lead) {
-      signal = lead(member.key(), own);
+    boolean leads = signal instanceof Signal.Lead;
+    if (leads) {
+      signal = lead(own);
     }
+    return result(own, signal, leads);
+  }
+
+  private WriteResult result(Waiter own, Signal signal, boolean leads) {
     return switch (signal) {
       case Signal.Done done -> done.result;
-      case Signal.Alone alone -> table.alone(member.writes());
-      case Signal.Failed failed when failed.why instanceof QuipuException e ->
+      case Signal.Alone alone -> table.alone(own.member.writes());
+      case Signal.Failed failed when !leads && failed.why instanceof QuipuException e ->
           throw QuipuException.of(e.outcome(), e.reason(), e.getMessage(), e);
       case Signal.Failed failed -> throw failed.why;
       case Signal.Lead lead -> throw new IllegalStateException("a leader received the lead again");
@@ -178,26 +206,109 @@ public final class GroupCommit {
   }
 
   /** Executes a group, completes the others, and returns the leader's own signal. */
-  private Signal lead(Key key, Waiter own) {
+  private Signal lead(Waiter own) {
+    Key key = own.member.key();
     List<Waiter> group = new ArrayList<>(List.of(own));
     try {
       take(key, group);
-      List<Signal> signals =
-          execute(new Group(key, group.stream().map(each -> each.member).toList()));
+      List<Signal> signals = execute(group(group));
       for (int i = 1; i < group.size(); i++) {
         group.get(i).signal.complete(signals.get(i));
       }
       return signals.getFirst();
     } finally {
-      for (Waiter each : group.subList(1, group.size())) {
-        if (!each.signal.isDone()) { // after an Error: no waiter may block forever
-          each.signal.complete(
-              new Signal.Failed(
-                  new OutcomeUnknownException(
-                      Reason.UNAVAILABLE, store + ": the commit leader of the adds failed", null)));
-        }
-      }
+      completeLost(group.subList(1, group.size()));
       passOn(key);
+    }
+  }
+
+  private static Group group(List<Waiter> waiters) {
+    Key key = waiters.getFirst().member.key();
+    return new Group(key, waiters.stream().map(each -> each.member).toList());
+  }
+
+  /** Completes waiters after an Error: none may block forever. */
+  private void completeLost(List<Waiter> group) {
+    for (Waiter each : group) {
+      if (!each.signal.isDone()) {
+        each.signal.complete(
+            new Signal.Failed(
+                new OutcomeUnknownException(
+                    Reason.UNAVAILABLE, store + ": the commit leader of the adds failed", null)));
+      }
+    }
+  }
+
+  private WriteResult writeOverlapping(Waiter own) {
+    Key key = own.member.key();
+    lock.lock();
+    try {
+      Set<Waiter> others = waiting.get(key);
+      if (others != null) {
+        others.add(own);
+      } else if (running.containsKey(key)) {
+        waiting.put(key, new LinkedHashSet<>(Set.of(own)));
+        Thread.ofVirtual().name(THREAD).start(() -> sendWaiting(key));
+      } else {
+        running.put(key, 1);
+        own.signal.complete(new Signal.Lead());
+      }
+    } finally {
+      lock.unlock();
+    }
+    Signal signal = await(own);
+    boolean leads = signal instanceof Signal.Lead;
+    if (leads) {
+      try {
+        signal = execute(group(List.of(own))).getFirst();
+      } finally {
+        ended(key);
+      }
+    }
+    return result(own, signal, leads);
+  }
+
+  /** Executes the adds that wait for a key as a group. */
+  private void sendWaiting(Key key) {
+    List<Waiter> group = new ArrayList<>();
+    lock.lock();
+    try {
+      Set<Waiter> others = waiting.getOrDefault(key, Set.of());
+      Iterator<Waiter> first = others.iterator();
+      if (first.hasNext()) { // otherwise all were interrupted
+        group.add(first.next());
+        first.remove();
+        take(key, group);
+        running.merge(key, 1, Integer::sum);
+      }
+      if (others.isEmpty()) {
+        waiting.remove(key);
+      } else {
+        Thread.ofVirtual().name(THREAD).start(() -> sendWaiting(key));
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (group.isEmpty()) {
+      return;
+    }
+    try {
+      List<Signal> signals = execute(group(group));
+      for (int i = 0; i < group.size(); i++) {
+        group.get(i).signal.complete(signals.get(i));
+      }
+    } finally {
+      ended(key);
+      completeLost(group);
+    }
+  }
+
+  private void ended(Key key) {
+    lock.lock();
+    try {
+      running.computeIfPresent(key, (same, calls) -> calls == 1 ? null : calls - 1);
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -262,7 +373,10 @@ public final class GroupCommit {
     writes.increment();
     List<Optional<WriteResult>> results;
     try {
-      results = members == 1 ? table.write(group) : inOwnThread(group);
+      results =
+          members == 1
+              ? List.of(Optional.of(table.alone(group.members().getFirst().writes())))
+              : pace == Pace.OVERLAPPING ? table.write(group) : inOwnThread(group);
     } catch (RuntimeException e) {
       return Collections.nCopies(members, failed(e, members));
     }
@@ -277,7 +391,7 @@ public final class GroupCommit {
   private List<Optional<WriteResult>> inOwnThread(Group group) {
     CompletableFuture<Finished> finished = new CompletableFuture<>();
     Thread.ofVirtual()
-        .name("quipu-group-commit")
+        .name(THREAD)
         .start(() -> {
           try {
             finished.complete(new Finished(table.write(group), null));

@@ -67,7 +67,17 @@ final class StoresPageTest {
       row(page, "`" + spec.name() + "`", profiles, profile -> spec.worksOn(profile) ? "yes" : "-");
     }
     page.append(
-        "\n## URIs\n\nAll URIs accept `timeoutMillis=5000`, the timeout of one reply.\n\n```text\n");
+        """
+
+        ## URIs
+
+        All URIs accept `timeoutMillis=5000`, the timeout of one reply. With `combine=on`, adds to
+        one item that arrive during another add are one write: up to 1,000 adds on PostgreSQL, 100
+        on Redis, 99 on DynamoDB and Datastore. Each keeps its own result. With `combine=off`, each
+        add is a write.
+
+        ```text
+        """);
     for (StoreProvider provider : StoreCommands.providers()) {
       page.append(provider.usage()).append('\n');
     }

@@ -48,7 +48,8 @@ final class MetricsPageTest {
       - Outcomes of calls to the store: `success` includes a condition that did not hold;
         `throttled` had no effect.
       - A store without connections of its own, or that folds no adds, lacks these metrics;
-        PostgreSQL has them. In a client of a server, `store` and `technique` are `server`.
+        PostgreSQL has both; DynamoDB, Redis and Datastore fold adds. In a client of a server,
+        `store` and `technique` are `server`.
       - The latency of HTTP is that of a request; of the other ports, that of a batch of pipelined
         commands.
       - Metrics of the process begin with `jvm_`, `process_` and `system_`: memory, garbage

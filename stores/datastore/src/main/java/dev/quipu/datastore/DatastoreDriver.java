@@ -20,6 +20,8 @@ import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProfile.WriteGroup;
+import dev.quipu.store.StoreUri;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -38,7 +40,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Protocol.</b> Each write is a transaction of three round trips: begin, lookup, commit. The
  * driver evaluates conditions on the entities that it read. If transactions conflict, the store
- * aborts one of them, which the driver retries.
+ * aborts one of them, which the driver retries. Adds to one number that arrive during another add
+ * are combined into one transaction, with the markers of their requests, if any.
  *
  * <p><b>Entity groups.</b> Each item is its own group. Google states a sustained rate of about one
  * write per second per entity; bursts above that meet contention. Writers of different items do not
@@ -77,8 +80,9 @@ public final class DatastoreDriver extends EntityDriver<com.google.cloud.datasto
   private final Entities entities;
   private final Runnable onClose;
 
-  private DatastoreDriver(Datastore datastore, String kind, Runnable onClose) {
-    super(PROFILE);
+  private DatastoreDriver(
+      Datastore datastore, String kind, Optional<Duration> waitMax, Runnable onClose) {
+    super(PROFILE, "Datastore", waitMax);
     this.datastore = datastore;
     this.kind = kind;
     this.entities = new Entities(() -> datastore.newKeyFactory().setKind(kind));
@@ -98,7 +102,7 @@ public final class DatastoreDriver extends EntityDriver<com.google.cloud.datasto
               + " retry. Set ServiceOptions.getNoRetrySettings()",
           attempts == 0 ? "several" : attempts);
     }
-    return open(datastore, kind, () -> {});
+    return open(datastore, kind, Optional.of(StoreUri.TIMEOUT), () -> {});
   }
 
   /** Returns the number of attempts of the client; 0 for unlimited. */
@@ -106,8 +110,14 @@ public final class DatastoreDriver extends EntityDriver<com.google.cloud.datasto
     return datastore.getOptions().getRetrySettings().getMaxAttempts();
   }
 
-  static DatastoreDriver open(Datastore datastore, String kind, Runnable onClose) {
-    return new DatastoreDriver(datastore, kind, onClose);
+  /**
+   * Opens a driver.
+   *
+   * @param waitMax longest wait of an add for others to the item; empty to combine none
+   */
+  static DatastoreDriver open(
+      Datastore datastore, String kind, Optional<Duration> waitMax, Runnable onClose) {
+    return new DatastoreDriver(datastore, kind, waitMax, onClose);
   }
 
   @Override

@@ -13,6 +13,7 @@ import dev.quipu.store.StoreUri;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -32,7 +33,7 @@ public final class DatastoreProvider implements StoreProvider {
 
   @Override
   public String usage() {
-    return "datastore://PROJECT/KIND?namespace=NAME&database=ID&endpoint=URL&connections=64;"
+    return "datastore://PROJECT/KIND?namespace=NAME&database=ID&endpoint=URL&connections=64&combine=on;"
         + " default credentials of Google's client; none for an emulator, set by endpoint or "
         + EMULATOR;
   }
@@ -43,7 +44,10 @@ public final class DatastoreProvider implements StoreProvider {
   }
 
   private static StoreUri parse(URI uri) {
-    return new StoreUri(uri, 443, Set.of("namespace", "database", "endpoint", "connections"));
+    return new StoreUri(
+        uri,
+        443,
+        Set.of("namespace", "database", "endpoint", "connections", StoreUri.COMBINE_NAME));
   }
 
   private static String kind(StoreUri uri) {
@@ -65,6 +69,8 @@ public final class DatastoreProvider implements StoreProvider {
   @Override
   public StoreDriver open(URI uri) {
     StoreUri parsed = parse(uri);
+    Optional<Duration> waitMax =
+        parsed.combines() ? Optional.of(parsed.timeout()) : Optional.empty();
     int timeoutMillis = (int) parsed.timeout().toMillis();
     int connections = parsed.parameter("connections", 64, 1, 1_000);
     // Unlike the JDK's HTTP client, this one never resends a request.
@@ -90,7 +96,7 @@ public final class DatastoreProvider implements StoreProvider {
         .ifPresent(url -> options.setHost(url).setCredentials(NoCredentials.getInstance()));
     String kind = kind(parsed);
     Datastore datastore = options.build().getService();
-    return DatastoreDriver.open(datastore, kind, () -> close(transport));
+    return DatastoreDriver.open(datastore, kind, waitMax, () -> close(transport));
   }
 
   private static Optional<String> emulator(StoreUri uri) {

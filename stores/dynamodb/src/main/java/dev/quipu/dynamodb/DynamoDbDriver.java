@@ -19,6 +19,7 @@ import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.store.group.GroupCommit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -74,6 +75,9 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
  *   <li>If the condition failed, the reply contains the item, on which the driver determines the
  *       reason. An addition to a field that must exist, {@code SET f = f + :delta}, needs no
  *       condition: it fails with a ValidationException, after which the driver reads the item.
+ *   <li>Adds to one number that arrive during another add are combined ({@link GroupCommit}): into
+ *       one UpdateItem, or, with the markers of their requests, into one TransactWriteItems of up
+ *       to 100 items.
  *   <li>A snapshot of several items is one TransactGetItems; without need for a snapshot, one
  *       BatchGetItem with consistent reads, at half the cost. A batch is one TransactWriteItems,
  *       whose ClientRequestToken is the token of the request; DynamoDB keeps it for ten minutes.
@@ -104,16 +108,43 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
   private final DynamoDbClient client;
   private final Requests requests;
   private final Attributes attributes;
+  private final GroupCommit adds;
+  private final GroupCommit markedAdds;
   private final Runnable onClose;
   // Tokens are unique across processes, so that no version recurs.
   private final FreshTokens tokens = new FreshTokens();
 
   private DynamoDbDriver(
-      DynamoDbClient client, Requests requests, Attributes attributes, Runnable onClose) {
+      DynamoDbClient client,
+      Requests requests,
+      Attributes attributes,
+      Combining combining,
+      Runnable onClose) {
     this.client = client;
     this.requests = requests;
     this.attributes = attributes;
+    this.adds = groups(combining, false);
+    this.markedAdds = groups(combining, true);
     this.onClose = onClose;
+  }
+
+  /**
+   * How concurrent adds to one item are combined.
+   *
+   * @param isOn whether they are
+   * @param waitMax longest wait until an add joins a group
+   */
+  record Combining(boolean isOn, Duration waitMax) {}
+
+  private GroupCommit groups(Combining combining, boolean isMarked) {
+    DynamoDbGroups groups =
+        new DynamoDbGroups(this, client, requests, attributes, tokens, isMarked, combining.isOn());
+    return new GroupCommit(
+        "DynamoDB",
+        groups,
+        GroupCommit.Pace.ONE_BY_ONE,
+        DynamoDbGroups.MEMBERS_MAX,
+        combining.waitMax());
   }
 
   /**
@@ -128,7 +159,8 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
     warnIfItRepeats(client);
     AwsRequestOverrideConfiguration deadline =
         AwsRequestOverrideConfiguration.builder().apiCallTimeout(timeout).build();
-    return open(client, new Table(table, Layout.QUIPU), deadline, () -> {});
+    Combining combining = new Combining(true, timeout);
+    return open(client, new Table(table, Layout.QUIPU), deadline, combining, () -> {});
   }
 
   /**
@@ -140,6 +172,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
       DynamoDbClient client,
       Table table,
       @Nullable AwsRequestOverrideConfiguration deadline,
+      Combining combining,
       Runnable onClose) {
     table.prepare(client);
     Set<String> prepared = ConcurrentHashMap.newKeySet();
@@ -152,7 +185,11 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
         };
     Attributes attributes = new Attributes(table.layout());
     return new DynamoDbDriver(
-        client, new Requests(table.name(), attributes, deadline, prepare), attributes, onClose);
+        client,
+        new Requests(table.name(), attributes, deadline, prepare),
+        attributes,
+        combining,
+        onClose);
   }
 
   /** Returns the configured number of attempts of the client; 0 if unknown. */
@@ -226,6 +263,11 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
 
   @Override
   public WriteResult write(Write write) {
+    return adds.write(List.of(write));
+  }
+
+  /** Executes a write outside a group. */
+  WriteResult writeAlone(Write write) {
     String token = tokens.next();
     try {
       return new WriteResult.Applied(
@@ -274,6 +316,18 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
 
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    return token == null && writes.size() > 1 ? markedAdds.write(writes) : transact(writes, token);
+  }
+
+  @Override
+  public Map<Measure, Long> measures() {
+    Map<Measure, Long> measures = adds.measures();
+    markedAdds.measures().forEach((which, count) -> measures.merge(which, count, Long::sum));
+    return measures;
+  }
+
+  /** Executes a batch outside a group. */
+  WriteResult transact(List<Write> writes, @Nullable RequestToken token) {
     // Requests with the same token must be equal.
     String call = token == null ? tokens.next() : token.text();
     List<TransactWriteItem> items = new ArrayList<>();

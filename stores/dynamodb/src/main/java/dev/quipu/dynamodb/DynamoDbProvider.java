@@ -32,8 +32,8 @@ public final class DynamoDbProvider implements StoreProvider {
 
   @Override
   public String usage() {
-    return "dynamodb://REGION/TABLE?endpoint=URL&connections=64&layout=quipu; default credentials"
-        + " of the AWS SDK, or KEY:SECRET@REGION; layout=views for a table with PK URL#ADDRESS and"
+    return "dynamodb://REGION/TABLE?endpoint=URL&connections=64&layout=quipu&combine=on; default"
+        + " credentials of the AWS SDK, or KEY:SECRET@REGION; layout=views for a table with PK URL#ADDRESS and"
         + " SK STATISTICS";
   }
 
@@ -43,7 +43,8 @@ public final class DynamoDbProvider implements StoreProvider {
   }
 
   private static StoreUri parse(URI uri) {
-    return new StoreUri(uri, 443, Set.of("endpoint", "connections", "layout"));
+    return new StoreUri(
+        uri, 443, Set.of("endpoint", "connections", "layout", StoreUri.COMBINE_NAME));
   }
 
   private static Table table(StoreUri uri) {
@@ -63,6 +64,7 @@ public final class DynamoDbProvider implements StoreProvider {
     StoreUri parsed = parse(uri);
     Table table = table(parsed); // reports a wrong name before connecting
     Duration timeout = parsed.timeout();
+    DynamoDbDriver.Combining combining = new DynamoDbDriver.Combining(parsed.combines(), timeout);
     SdkHttpClient http =
         Apache5HttpClient.builder()
             .maxConnections(parsed.parameter("connections", CONNECTIONS, 1, CONNECTIONS_MAX))
@@ -89,7 +91,7 @@ public final class DynamoDbProvider implements StoreProvider {
           http.close();
         };
     try {
-      return DynamoDbDriver.open(client, table, null, close);
+      return DynamoDbDriver.open(client, table, null, combining, close);
     } catch (RuntimeException e) {
       close.run();
       throw e;

@@ -15,8 +15,10 @@ import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.store.group.GroupCommit;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -55,13 +57,30 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
 
   private final StoreProfile profile;
   private final Transactions transactions;
+  private final Optional<GroupCommit> groups;
 
-  /** Creates a driver. */
-  @SuppressWarnings("this-escape") // called only by methods of the driver
+  /** Creates a driver that does not combine adds. */
   protected EntityDriver(StoreProfile profile) {
+    this(profile, "", Optional.empty());
+  }
+
+  /**
+   * Creates a driver.
+   *
+   * @param name of the store, for messages
+   * @param waitMax longest wait until an add joins a group of concurrent adds to one item, which
+   *     are one transaction; empty to execute each separately. In a group, one thread calls the
+   *     client for the others
+   */
+  @SuppressWarnings("this-escape") // called only by methods of the driver
+  protected EntityDriver(StoreProfile profile, String name, Optional<Duration> waitMax) {
     this.profile = profile;
     this.transactions =
         new Transactions(() -> known(this::begin), Clock.system(), Randomness.secure());
+    int membersMax = profile.batchItemsMax() - 1; // and the number
+    this.groups =
+        waitMax.map(most ->
+            new GroupCommit(name, transactions, GroupCommit.Pace.ONE_BY_ONE, membersMax, most));
   }
 
   /** A transaction of the client. */
@@ -170,7 +189,12 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
     if (token != null) {
       throw profile.lacks(Capability.TOKEN_BATCH);
     }
-    return transactions.writeAll(writes);
+    return groups.isPresent() ? groups.get().write(writes) : transactions.writeAll(writes);
+  }
+
+  @Override
+  public final Map<Measure, Long> measures() {
+    return groups.map(GroupCommit::measures).orElse(Map.of());
   }
 
   @Override

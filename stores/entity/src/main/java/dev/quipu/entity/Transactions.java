@@ -10,11 +10,18 @@ import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.store.group.Group;
+import dev.quipu.store.group.GroupCommit;
+import dev.quipu.store.group.Member;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -23,9 +30,11 @@ import java.util.random.RandomGenerator;
  * Conditional writes on a store that has transactions but no conditions: read, evaluate with {@link
  * Write#applyTo}, put, commit. For drivers.
  *
+ * <p>A group of adds is one transaction.
+ *
  * <p>On a conflict it retries with a growing pause, up to {@link #ATTEMPTS_MAX} attempts.
  */
-public final class Transactions {
+public final class Transactions implements GroupCommit.Table {
   /** Maximum number of attempts of one call. */
   public static final int ATTEMPTS_MAX = 12;
 
@@ -104,6 +113,59 @@ public final class Transactions {
     }
     transaction.commit();
     return new WriteResult.Applied(after.getLast());
+  }
+
+  @Override
+  public boolean accepts(Member member) {
+    return true;
+  }
+
+  @Override
+  public WriteResult alone(List<Write> writes) {
+    return writeAll(writes);
+  }
+
+  /** Executes a group in one transaction, each member after the other on what it left. */
+  @Override
+  public List<Optional<WriteResult>> write(Group group) {
+    return repeated(transaction -> apply(group, transaction));
+  }
+
+  private List<Optional<WriteResult>> apply(Group group, Transaction transaction) {
+    List<Key> keys = new ArrayList<>(List.of(group.key()));
+    group.members().forEach(each -> each.markerKey().ifPresent(keys::add));
+    List<Optional<Item>> before = transaction.get(keys);
+    Map<Key, Optional<Item>> items = new HashMap<>();
+    for (int i = 0; i < keys.size(); i++) {
+      items.put(keys.get(i), before.get(i));
+    }
+    Set<Key> changed = new LinkedHashSet<>();
+    List<Optional<WriteResult>> results = new ArrayList<>(group.members().size());
+    for (Member each : group.members()) {
+      results.add(Optional.of(apply(each.writes(), items, changed)));
+    }
+    if (!changed.isEmpty()) {
+      changed.forEach(key -> items.getOrDefault(key, Optional.empty()).ifPresent(transaction::put));
+      transaction.commit();
+    }
+    return results;
+  }
+
+  /** Applies puts and updates to the items, if all their conditions hold. */
+  private WriteResult apply(List<Write> writes, Map<Key, Optional<Item>> items, Set<Key> changed) {
+    Map<Key, Optional<Item>> after = new HashMap<>();
+    for (Write write : writes) {
+      Optional<Item> found = items.getOrDefault(write.key(), Optional.empty());
+      switch (write.applyTo(found, new Version(tokens.next()))) {
+        case Write.Effect.Unmet unmet -> {
+          return new WriteResult.ConditionFailed(write.key(), found);
+        }
+        case Write.Effect.Now now -> after.put(write.key(), now.item());
+      }
+    }
+    items.putAll(after);
+    changed.addAll(after.keySet());
+    return new WriteResult.Applied(items.getOrDefault(writes.getLast().key(), Optional.empty()));
   }
 
   /** Implements {@link BatchDriver#getAll}. */

@@ -14,7 +14,9 @@ import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.store.group.GroupCommit;
 import dev.quipu.time.Clock;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -39,6 +41,8 @@ final class TransactionalDriver implements BatchDriver, ScanDriver {
           25,
           100_000);
 
+  private static final Duration WAIT_MAX = Duration.ofMinutes(1);
+
   /** Numbers of transactions that were begun, committed and closed; and of the next conflicts. */
   int begun;
 
@@ -47,10 +51,18 @@ final class TransactionalDriver implements BatchDriver, ScanDriver {
   int contended;
 
   private final ItemTable items = new ItemTable();
-  private final Transactions transactions;
+  final Transactions transactions;
+  private final GroupCommit groups;
 
   TransactionalDriver(Clock clock, RandomGenerator random) {
     transactions = new Transactions(this::begin, clock, random);
+    groups =
+        new GroupCommit(
+            "table",
+            transactions,
+            GroupCommit.Pace.ONE_BY_ONE,
+            PROFILE.batchItemsMax() - 1,
+            WAIT_MAX);
   }
 
   private synchronized Transactions.Transaction begin() {
@@ -122,7 +134,7 @@ final class TransactionalDriver implements BatchDriver, ScanDriver {
 
   @Override
   public WriteResult write(Write write) {
-    return transactions.writeAll(List.of(write));
+    return groups.write(List.of(write));
   }
 
   @Override
@@ -130,7 +142,7 @@ final class TransactionalDriver implements BatchDriver, ScanDriver {
     if (token != null) {
       throw PROFILE.lacks(Capability.TOKEN_BATCH);
     }
-    return transactions.writeAll(writes);
+    return groups.write(writes);
   }
 
   @Override

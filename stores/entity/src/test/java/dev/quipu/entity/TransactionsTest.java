@@ -14,9 +14,13 @@ import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
+import dev.quipu.store.group.Group;
+import dev.quipu.store.group.Member;
 import dev.quipu.time.Randomness;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Retries of transactions, and their results. */
@@ -89,6 +93,53 @@ final class TransactionsTest {
     assertEquals(Transactions.ATTEMPTS_MAX, driver.begun);
     assertEquals(Transactions.ATTEMPTS_MAX, driver.closed);
     assertEquals(Optional.empty(), driver.get(A, Consistency.STRONG));
+  }
+
+  /** Each member of a group has the result that it would have alone, after the ones before it. */
+  @Test
+  void aGroupIsOneTransactionThatDecidesEachMember() {
+    Key old = new Key("p", "0old");
+    driver.write(new Write.Put(old, Map.of(), new Condition.Absent()));
+    Write bounded = add(A, 1).when(new Condition.Within(Item.VALUE, 0, 3));
+    List<List<Write>> writes =
+        List.of(
+            List.of(marker("0m"), add(A, 2)),
+            List.of(marker("0old"), add(A, 10)),
+            List.of(bounded),
+            List.of(marker("0n"), bounded),
+            List.of(marker("0o"), add(A, -1)));
+    driver.contended = 1;
+    int committed = driver.committed;
+    List<Member> members = writes.stream().map(each -> Member.of(each).orElseThrow()).toList();
+    List<Optional<WriteResult>> results = driver.transactions.write(new Group(A, members));
+    assertEquals(committed + 1, driver.committed);
+    assertEquals(List.of(2L, 3L, 2L), Stream.of(0, 2, 4).map(i -> after(results.get(i))).toList());
+    assertEquals(old, failed(results.get(1)).key());
+    assertEquals(A, failed(results.get(3)).key());
+    assertEquals(3, failed(results.get(3)).found().orElseThrow().number(Item.VALUE));
+    assertEquals(2, value(A));
+    assertEquals(
+        List.of(true, false, true),
+        Stream.of("0m", "0n", "0o")
+            .map(sort -> driver.get(new Key("p", sort), Consistency.STRONG).isPresent())
+            .toList());
+    Item last = driver.get(A, Consistency.STRONG).orElseThrow();
+    assertEquals(Optional.of(new WriteResult.Applied(Optional.of(last))), results.get(4));
+  }
+
+  private static Write marker(String sort) {
+    return new Write.Put(new Key("p", sort), Map.of(), new Condition.Absent());
+  }
+
+  private static long after(Optional<WriteResult> result) {
+    return assertInstanceOf(WriteResult.Applied.class, result.orElseThrow())
+        .after()
+        .orElseThrow()
+        .number(Item.VALUE);
+  }
+
+  private static WriteResult.ConditionFailed failed(Optional<WriteResult> result) {
+    return assertInstanceOf(WriteResult.ConditionFailed.class, result.orElseThrow());
   }
 
   @Test

@@ -52,8 +52,9 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>A write, or a batch, is one call of a script, which writes only if all conditions hold.
  *       Redis runs scripts one at a time, so this is atomic.
- *   <li>Adds to one number that arrive during another add are combined into one call, with the
- *       markers of their requests, if any. It decides each of them in order ({@link GroupCommit}).
+ *   <li>Adds to one number that arrive at the same time, during another add, are combined into one
+ *       call, with the markers of their requests, if any. It decides each of them in order, and
+ *       does not wait for calls before it ({@link GroupCommit}).
  *   <li>The script is loaded as a function library whose name carries a digest of its text; without
  *       functions (before 7.0), it is called by its digest. A node that lacks the script replies
  *       with an error before any effect: the driver loads it there and calls it again.
@@ -116,7 +117,11 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
         profile(settings.inspect().stream().noneMatch(Finding::losesWrites), link.atomicity());
     this.groups =
         new GroupCommit(
-            "Redis", new RedisGroups(this, combines), GROUP_MEMBERS_MAX, link.timeout());
+            "Redis",
+            new RedisGroups(this, combines),
+            GroupCommit.Pace.OVERLAPPING, // Redis syncs its log once for all waiting calls
+            GROUP_MEMBERS_MAX,
+            link.timeout());
     this.onClose = onClose;
   }
 

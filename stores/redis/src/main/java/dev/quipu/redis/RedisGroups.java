@@ -43,12 +43,8 @@ final class RedisGroups implements GroupCommit.Table {
     return driver.alone(writes);
   }
 
-  /** A group of one is a plain call, which needs no further call on a full server. */
   @Override
   public List<Optional<WriteResult>> write(Group group) {
-    if (group.members().size() == 1) {
-      return List.of(Optional.of(alone(group.members().getFirst().writes())));
-    }
     List<Object> answer = driver.group(group);
     String result = (String) answer.getFirst();
     return switch (result) {

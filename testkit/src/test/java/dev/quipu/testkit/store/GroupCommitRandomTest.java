@@ -22,8 +22,10 @@ import dev.quipu.store.group.GroupCommit;
 import dev.quipu.store.group.Member;
 import dev.quipu.store.group.Sum;
 import dev.quipu.testkit.pace.Progress;
+import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.math.BigInteger;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -95,6 +97,13 @@ final class GroupCommitRandomTest {
     }
 
     private void failBefore(int chance) {
+      if (chance == 10) { // others arrive in the meantime
+        try {
+          Clock.system().sleep(Duration.ofNanos(50_000));
+        } catch (InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+      }
       switch (chance) {
         case 0 -> throw new NotAppliedException(Reason.THROTTLED, "injected");
         case 1 -> throw new NotAppliedException(Reason.INVALID, "injected");
@@ -230,14 +239,16 @@ final class GroupCommitRandomTest {
   void eachResultAgreesWithWhatWasApplied() throws Exception {
     long seed = Long.getLong("seed", 5);
     System.out.println("GroupCommitRandomTest: seed " + seed);
-    for (int round = 0; round < 20; round++) {
-      run(seed + round);
+    for (GroupCommit.Pace pace : GroupCommit.Pace.values()) {
+      for (int round = 0; round < 20; round++) {
+        run(pace, seed + round);
+      }
     }
   }
 
-  private static void run(long seed) throws Exception {
+  private static void run(GroupCommit.Pace pace, long seed) throws Exception {
     RandomTable table = new RandomTable(Randomness.seeded(seed));
-    GroupCommit groups = new GroupCommit("table", table, 12, Progress.STALL_MAX);
+    GroupCommit groups = new GroupCommit("table", table, pace, 12, Progress.STALL_MAX);
     List<Call> calls = new ArrayList<>();
     try (ExecutorService executor = Executors.newFixedThreadPool(CALLERS)) {
       List<Future<List<Call>>> running = new ArrayList<>();
@@ -252,7 +263,8 @@ final class GroupCommitRandomTest {
     Map<Measure, Long> measures = groups.measures();
     long adds = measures.getOrDefault(Measure.FOLDED_ADDS, 0L);
     long writes = measures.getOrDefault(Measure.FOLDED_WRITES, 0L);
-    assertTrue(writes < adds, () -> "seed %d: %d groups of %d".formatted(seed, writes, adds));
+    assertTrue(
+        writes < adds, () -> "%s, seed %d: %d groups of %d".formatted(pace, seed, writes, adds));
     BigInteger sum = BigInteger.ZERO;
     for (Call each : calls) {
       String text =

@@ -129,7 +129,8 @@ final class GroupCommitTest {
 
     private final Set<Key> markers = new HashSet<>();
     private Optional<Key> rejected = Optional.empty();
-    private Function<List<Write>, WriteResult> alone = GroupCommitTest::alone;
+    private Optional<Function<List<Write>, WriteResult>> alone = Optional.empty();
+    private boolean hadGroup;
     private Runnable during = () -> {};
 
     @Override
@@ -139,11 +140,18 @@ final class GroupCommitTest {
 
     @Override
     public WriteResult alone(List<Write> writes) {
-      return alone.apply(writes);
+      return hadGroup && alone.isPresent() ? alone.get().apply(writes) : one(writes);
+    }
+
+    /** A group of one is executed like any other. */
+    private WriteResult one(List<Write> writes) {
+      Member member = Member.of(writes).orElseThrow();
+      return write(new Group(member.key(), List.of(member))).getFirst().orElseThrow();
     }
 
     @Override
     public List<Optional<WriteResult>> write(Group group) {
+      hadGroup |= group.members().size() > 1;
       if (group.markers().stream().anyMatch(put -> rejected.equals(Optional.of(put.key())))) {
         throw new NotAppliedException(Reason.INVALID, "invalid text");
       }
@@ -184,11 +192,11 @@ final class GroupCommitTest {
   }
 
   private static GroupCommit groups(Row row) {
-    return new GroupCommit("table", row, 1_000, Progress.STALL_MAX);
+    return new GroupCommit("table", row, GroupCommit.Pace.ONE_BY_ONE, 1_000, Progress.STALL_MAX);
   }
 
   private static GroupCommit groups(Row row, Function<List<Write>, WriteResult> alone) {
-    row.alone = alone;
+    row.alone = Optional.of(alone);
     return groups(row);
   }
 
@@ -289,7 +297,7 @@ final class GroupCommitTest {
   void aFailureIsEveryonesAndTheNextGoOn() throws Exception {
     Row row = new Row();
     row.fails = true;
-    GroupCommit groups = groups(row, write -> new WriteResult.Applied(Optional.empty()));
+    GroupCommit groups = groups(row);
     List<Write> writes = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       writes.add(add(1, Condition.always()));
@@ -313,10 +321,6 @@ final class GroupCommitTest {
   private static Write marker(String id) {
     return new Write.Put(
         new Key("p", "m" + id), Map.of(), Optional.empty(), new Condition.Absent());
-  }
-
-  private static WriteResult alone(List<Write> writes) {
-    throw new AssertionError("unexpected write outside a group: " + writes);
   }
 
   private static List<WriteResult> results(Row row, GroupCommit groups, List<List<Write>> batches)
@@ -360,7 +364,8 @@ final class GroupCommitTest {
   @Test
   void addsThatWaitTooLongAreRejectedBeforeTheyAreSent() throws Exception {
     Row row = new Row();
-    GroupCommit groups = new GroupCommit("table", row, 1_000, Duration.ofMillis(20));
+    GroupCommit groups =
+        new GroupCommit("table", row, GroupCommit.Pace.ONE_BY_ONE, 1_000, Duration.ofMillis(20));
     Write add = add(1, Condition.always());
     try (ExecutorService executor = Executors.newFixedThreadPool(1)) {
       Future<WriteResult> first = executor.submit(() -> write(groups, add));
