@@ -20,9 +20,9 @@ public record Decimal(long units, int scale) {
   /** Longest text of a number. */
   private static final int CHARACTERS_MAX = 64;
 
-  /** Digits of the longest exponent: a larger one would take memory, and fits into no counter. */
+  /** With exponents that fit into 32 bits; what they stand for is checked, not written out. */
   private static final Pattern NUMBER =
-      Pattern.compile("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?0*[0-9]{1,4})?");
+      Pattern.compile("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?0*[0-9]{1,9})?");
 
   /** Length of an integer that fits into 64 bits for certain. */
   private static final int SHORT_MAX = 18;
@@ -64,8 +64,13 @@ public record Decimal(long units, int scale) {
     if (isShortInteger(text)) {
       return new Decimal(Long.parseLong(text), 0);
     }
+    if (text.length() > CHARACTERS_MAX) {
+      throw new IllegalArgumentException(
+          "%s has %d characters; the limit of a number is %d. Shorten it"
+              .formatted(field, text.length(), CHARACTERS_MAX));
+    }
     Matcher number = NUMBER.matcher(text);
-    if (text.length() > CHARACTERS_MAX || !number.matches()) {
+    if (!number.matches()) {
       throw new IllegalArgumentException(
           "%s is not an integer or a decimal of at most %d characters; send one such as 1 or -0.25"
               .formatted(field, CHARACTERS_MAX));
@@ -120,8 +125,13 @@ public record Decimal(long units, int scale) {
 
   private static IllegalArgumentException tooLarge(String field, int scale) {
     return new IllegalArgumentException(
-        "%s does not fit into 64 bits; with %d digits after the point it must be from %s to %s"
-            .formatted(field, scale, text(Long.MIN_VALUE, scale), text(Long.MAX_VALUE, scale)));
+        "%s does not fit into 64 bits; with %d %s after the point it must be from %s to %s"
+            .formatted(
+                field,
+                scale,
+                scale == 1 ? "digit" : "digits",
+                text(Long.MIN_VALUE, scale),
+                text(Long.MAX_VALUE, scale)));
   }
 
   /**

@@ -152,6 +152,13 @@ final class Dispatcher {
     if (methods.isEmpty()) {
       return Problem.notFound("no such route; /openapi.json lists them");
     }
+    List<String> actions =
+        method.equals(HttpMethod.POST) ? routes.actions(path) : List.<String>of();
+    if (!actions.isEmpty()) {
+      return Problem.notFound(
+          "no such action: %s; use %s"
+              .formatted(path.substring(path.lastIndexOf('/') + 1), String.join(", ", actions)));
+    }
     String allowed = String.join(", ", methods);
     return new Problem(
             405,

@@ -14,6 +14,7 @@ import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.BooleanSupplier;
 
 /*
@@ -166,6 +167,12 @@ final class StrictDecoder extends HttpRequestDecoder {
           "header is longer than %d bytes or has more than %d fields, which are the limits."
                   .formatted(HEAD_BYTES_MAX, HEADERS_MAX)
               + " Send fewer");
+    }
+    String message = String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT);
+    if (message.contains("content-length")) {
+      return Problem.badRequest(
+          "header Content-Length is malformed, repeated, or combined with Transfer-Encoding;"
+              + " send one number of bytes, at least 0, or chunks");
     }
     return Problem.badRequest(
         cause instanceof FoldException

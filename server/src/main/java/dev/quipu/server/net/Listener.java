@@ -11,6 +11,7 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -75,6 +76,24 @@ public final class Listener {
     }
     bound.channel().pipeline().addLast(new AcceptErrors()); // after the acceptor
     return bound.channel();
+  }
+
+  /**
+   * Checks that a port can be bound, before anything is written for a server that could not listen.
+   *
+   * @param port 0 for any, which always can
+   * @throws IOException if it cannot be bound
+   */
+  public static void requireFree(String bind, int port) throws IOException {
+    if (port == 0) {
+      return;
+    }
+    try (ServerSocket probe = new ServerSocket()) {
+      probe.setReuseAddress(true);
+      probe.bind(new InetSocketAddress(bind, port));
+    } catch (IOException e) {
+      throw new IOException("cannot listen on %s port %d: %s".formatted(bind, port, reason(e)), e);
+    }
   }
 
   /** Describes an error; native transports report only its number. */

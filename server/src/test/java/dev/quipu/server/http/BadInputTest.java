@@ -363,6 +363,22 @@ final class BadInputTest {
         answer.isEmpty() || answer.startsWith("HTTP/1.1 400 ") || answer.equals("[reset]"), answer);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Content-Length: -1",
+        "Content-Length: x",
+        "Content-Length: 99999999999999999999",
+        "Content-Length: 11\r\nContent-Length: 12",
+        "Content-Length: 11\r\nTransfer-Encoding: chunked"
+      })
+  void malformedContentLengthsAreNamed(String headers) throws IOException {
+    String answer =
+        client.raw(
+            "POST /v1/counters/a/add HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n\r\n");
+    assertTrue(answer.contains("header Content-Length is malformed, repeated, or"), answer);
+  }
+
   @Test
   void longLinesAndHeads() throws IOException {
     String line = client.raw("GET /" + "x".repeat(9_000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");

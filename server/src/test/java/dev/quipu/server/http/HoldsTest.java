@@ -195,6 +195,12 @@ final class HoldsTest {
     Client.Reply beyond = change("loose", "settle", "{'delta':-11}");
     assertProblem(409, "bound-reached", beyond);
     assertEquals("stock", beyond.text("counter"));
+    assertTrue(
+        beyond
+            .text("detail")
+            .startsWith(
+                "-8, by which the settlement exceeds the -3 that the hold reserved, cannot be"),
+        beyond.body());
     assertEquals("settled", change("loose", "settle", "{'delta':-10}").text("state"));
     assertEquals("0", stock().text("value"));
   }

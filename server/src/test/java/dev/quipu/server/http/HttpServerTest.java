@@ -398,6 +398,11 @@ final class HttpServerTest {
     Client.Reply wrong = client.send(client.request("/v1/views").DELETE());
     assertEquals(405, wrong.status());
     assertEquals(Optional.of("POST, GET, HEAD, OPTIONS"), wrong.headers().firstValue("Allow"));
+    Client.Reply action = client.post("/v1/holds/cart-1/settel", "{}");
+    assertEquals(404, action.status());
+    assertTrue(action.body().contains("no such action: settel; use settle, release, extend"));
+    assertEquals(405, client.post("/v1/holds/cart-1", "{}").status());
+    assertTrue(client.post("/v1/counters/a/ad", "{}").body().contains("no such action: ad; use"));
     Client.Reply options =
         client.send(
             client.request("/v1/views").method("OPTIONS", HttpRequest.BodyPublishers.noBody()));

@@ -2,9 +2,11 @@ package dev.quipu.server.cli.serve;
 
 import dev.quipu.Counters;
 import dev.quipu.engine.Engine;
+import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.output.Version;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.memcache.MemcacheServer;
+import dev.quipu.server.net.Listener;
 import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.server.net.PortMeter;
 import dev.quipu.server.net.Tls;
@@ -15,6 +17,7 @@ import dev.quipu.time.Clock;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -110,6 +113,22 @@ final class PortFlags {
       throw new IllegalArgumentException("--tls-cert and --tls-key must be used together");
     }
     return Optional.of(Tls.of(one, other));
+  }
+
+  /**
+   * Checks the port of HTTP and, before a data directory is created, that all ports can be bound: a
+   * server that cannot listen leaves no new directory.
+   *
+   * @throws IOException if one cannot be bound
+   */
+  void check(String store, String bind, int http) throws IOException {
+    checkPort("--http", http);
+    if (!OpenedStore.isEngine(store) || Files.exists(OpenedStore.directory(store))) {
+      return;
+    }
+    Listener.requireFree(bind, http);
+    Listener.requireFree(bind, resp == null ? 0 : resp);
+    Listener.requireFree(bind, memcached == null ? 0 : memcached);
   }
 
   /**

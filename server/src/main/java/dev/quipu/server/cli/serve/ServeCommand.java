@@ -218,7 +218,7 @@ public final class ServeCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     log.use();
     Preparation.start();
-    PortFlags.checkPort("--http", http);
+    ports.check(storeUri(), bind, http);
     HttpOptions options =
         HttpOptions.defaults()
             .at(bind, http, Target.token(tokenFile), insecure)

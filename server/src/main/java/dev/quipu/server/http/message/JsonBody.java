@@ -150,7 +150,8 @@ public final class JsonBody {
     }
     return message.startsWith("Name")
         ? tooLong("field name", NAME_CHARACTERS_MAX)
-        : tooLong("string", STRING_CHARACTERS_MAX);
+        : "a string is longer than %d characters, or a number than %d, which are the limits; shorten it"
+            .formatted(STRING_CHARACTERS_MAX, NUMBER_CHARACTERS_MAX);
   }
 
   private static String tooLong(String value, int charactersMax) {

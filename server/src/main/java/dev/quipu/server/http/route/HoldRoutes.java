@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -120,7 +121,37 @@ record HoldRoutes(Supplier<Holds> holds, Supplier<Bounds> bounds) {
           "send either delta, to keep the same on each counter, or adds, with counter and delta");
     }
     Settlement settlement = exchange.isInUnits() ? inUnits(body) : decimals(body);
-    return change(exchange, NOT_LATE, id -> holds.get().settle(id, settlement));
+    return change(
+        exchange,
+        NOT_LATE,
+        id -> {
+          HoldResult result = holds.get().settle(id, settlement);
+          if (result instanceof HoldResult.Rejected rejected) {
+            throw beyond(id, settlement, rejected);
+          }
+          return result;
+        });
+  }
+
+  /** Returns the problem of a settlement that a bound rejects; only it has the amounts. */
+  private Problem beyond(RequestId id, Settlement settlement, HoldResult.Rejected rejected) {
+    String what = "the settlement";
+    Optional<HoldReading> hold = holds.get().find(id);
+    List<HoldReading.Part> parts = hold.map(HoldReading::counters).orElseGet(List::of);
+    long[] kept = hold.map(settlement::deltasFor).orElseGet(() -> new long[0]);
+    for (int i = 0; i < kept.length; i++) {
+      HoldReading.Part part = parts.get(i);
+      if (part.counter().equals(rejected.counter())) {
+        what =
+            "%s, by which the settlement exceeds the %s that the hold reserved,"
+                .formatted(part.text(kept[i] - part.delta()), part.text(part.delta()));
+      }
+    }
+    AddResult.Rejected why =
+        new AddResult.Rejected(
+            rejected.why(), rejected.valueIfKnown(), List.of(), rejected.scale());
+    Problem problem = Rejections.problem(what, Bounds.none(), why);
+    return rejected.counter().isEmpty() ? problem : problem.with("counter", rejected.counter());
   }
 
   private static Settlement inUnits(JsonBody body) {

@@ -132,6 +132,28 @@ public final class Routes {
     return all.stream().anyMatch(route -> route.forPages() && route.match(rawPath) != null);
   }
 
+  /**
+   * Returns the actions that POST has on what a path names; empty unless the path has more than a
+   * name after the place of one, as a path with an unknown action has.
+   */
+  public List<String> actions(String rawPath) {
+    return all.stream()
+        .filter(route -> {
+          String value = route.match(rawPath);
+          return value != null && value.indexOf('/') > 0 && route.path().endsWith("}");
+        })
+        .map(route -> route.path() + "/")
+        .distinct()
+        .flatMap(name ->
+            all.stream()
+                .filter(each -> each.method().equals(HttpMethod.POST))
+                .map(Route::path)
+                .filter(path -> path.startsWith(name))
+                .map(path -> path.substring(name.length())))
+        .distinct()
+        .toList();
+  }
+
   /** Returns the methods that a path supports; empty for an unknown path. */
   public List<String> methods(String rawPath) {
     List<String> methods = new ArrayList<>();

@@ -6,8 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.server.cli.QuipuCommand;
 import dev.quipu.server.cli.output.ExitCode;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -73,6 +77,25 @@ final class PlainServeTest {
     for (String[] each : unusual) {
       assertTrue(PlainServe.command(each).isEmpty(), String.join(" ", each));
       assertEquals(OptionalInt.empty(), PlainServe.run(Map.of(), each));
+    }
+  }
+
+  @Test
+  void aPortInUseLeavesNoNewDirectory() throws Exception {
+    Path directory = temporary.resolve("new");
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String port = Integer.toString(taken.getLocalPort());
+      for (String option : List.of("--http=", "--http=0 --resp=", "--http=0 --memcached=")) {
+        String[] serve = ("serve --data=" + directory + " " + option + port).split(" ");
+        CommandLine line = QuipuCommand.commandLine(serve);
+        StringWriter errors = new StringWriter();
+        line.setErr(new PrintWriter(errors));
+        assertNotEquals(ExitCode.OK, line.execute(serve), option);
+        assertTrue(
+            errors.toString().contains("cannot listen on 127.0.0.1 port " + port),
+            errors::toString);
+        assertTrue(Files.notExists(directory), option);
+      }
     }
   }
 
