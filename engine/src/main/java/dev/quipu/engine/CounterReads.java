@@ -138,11 +138,11 @@ class CounterReads {
   /** Returns the number of counters, including texts and members of families. */
   public int size() {
     CounterTable counters = state.counters;
-    if (!counters.hasExpired(state.wallMillis)) {
+    if (!counters.expired.mayExist(state.wallMillis)) {
       return counters.writtenSize();
     }
     visit(counters.size() / EXPIRIES_PER_LOOK);
-    return counters.writtenSize() - counters.expiredSize(state.wallMillis);
+    return counters.writtenSize() - counters.expired.size(state.wallMillis);
   }
 
   /**

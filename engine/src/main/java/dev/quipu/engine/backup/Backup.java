@@ -15,6 +15,7 @@ import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.recovery.Snapshot;
+import dev.quipu.engine.recovery.SnapshotReader;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -245,9 +246,9 @@ public final class Backup implements AutoCloseable {
     StoredFile file = copy(snapshot, Base.name(start));
     Snapshot.Contents contents;
     try {
-      contents = Snapshot.outline(disk, backup.resolve(file.name()), identity);
+      contents = SnapshotReader.outline(disk, backup.resolve(file.name()), identity);
     } catch (DamageException e) {
-      Snapshot.outline(disk, snapshot, identity);
+      SnapshotReader.outline(disk, snapshot, identity);
       throw new NoSuchFileException(snapshot.toString()); // it was replaced during the copy
     }
     List<String> names = new ArrayList<>();

@@ -16,6 +16,7 @@ import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.recovery.Snapshot;
+import dev.quipu.engine.recovery.SnapshotReader;
 import dev.quipu.time.Randomness;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -170,7 +171,7 @@ public final class BackupFiles {
       }
     }
     for (Base base : manifest.bases()) {
-      Snapshot.outline(disk, backup.resolve(base.file().name()), frames.identity);
+      SnapshotReader.outline(disk, backup.resolve(base.file().name()), frames.identity);
       for (String name : base.ids()) {
         IdFile.open(disk, backup.resolve("ids").resolve(name)).verify();
       }
@@ -248,7 +249,7 @@ public final class BackupFiles {
     if (base.isPresent()) {
       StoredFile file = base.get().file();
       Path snapshot = backup.resolve(file.name());
-      Snapshot.Contents contents = Snapshot.outline(disk, snapshot, frames.identity);
+      Snapshot.Contents contents = SnapshotReader.outline(disk, snapshot, frames.identity);
       commands = contents.start().commands();
       ageMillis = contents.start().timeMillis();
       copy(file.name(), data.resolve(snapshot.getFileName()), file.bytes());

@@ -14,18 +14,19 @@ import dev.quipu.engine.log.Log;
 import dev.quipu.engine.measure.EngineObserver.Work;
 import dev.quipu.engine.measure.Stopwatch;
 import dev.quipu.engine.recovery.Snapshot;
-import dev.quipu.engine.state.CounterContent;
-import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.OpenHold;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,10 +52,10 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  */
 public final class Checkpointer implements AutoCloseable {
-  private static final int COUNTERS_AT_ONCE = 4_096;
   private static final int ITEMS_AT_ONCE = 512;
   private static final int HOLDS_AT_ONCE = 512;
   private static final Duration TICK = Duration.ofSeconds(1);
+  private static final Duration PAUSE = Duration.ofMillis(8); // after each MiB: at most 125 MiB/s
   private static final int LOOKS_PER_WINDOW = 64;
   private static final Logger LOGGER = LoggerFactory.getLogger(Checkpointer.class);
 
@@ -104,8 +105,12 @@ public final class Checkpointer implements AutoCloseable {
     return committer.bytes() - bytesBefore;
   }
 
-  /** Takes a snapshot now. */
+  /** Takes a snapshot now, as fast as possible. */
   public void checkpoint() throws IOException {
+    checkpoint(() -> true);
+  }
+
+  private void checkpoint(BooleanSupplier pause) throws IOException {
     long watch = stopwatch.start();
     working.lock();
     try {
@@ -115,8 +120,9 @@ public final class Checkpointer implements AutoCloseable {
       // As old as the snapshot says: after a crash the age time may have advanced no further.
       IdFilesTask ids = awaitIdFiles(start.timeMillis());
       try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
+        snapshot.pause(pause);
         snapshot.idFiles(ids.remembered, ids.isSalvaged);
-        writeCounters(snapshot);
+        snapshot.counters(this::read);
         writeHolds(snapshot);
         writeItems(snapshot);
         committer.sync(); // all that the snapshot may reflect
@@ -143,13 +149,15 @@ public final class Checkpointer implements AutoCloseable {
     ticker.close();
   }
 
-  private void tick() {
+  private void tick(Ticker ticker) {
     try {
       highWater.sync();
       if (logBytes() >= settings.checkpointBytes() || hasUnneededIdFiles()) {
-        checkpoint();
+        checkpoint(() -> ticker.pause(PAUSE));
       }
       failing = false;
+    } catch (InterruptedIOException e) {
+      return; // the engine is closing
     } catch (IOException | RuntimeException e) {
       if (!failing && !failure.hasEnded()) {
         LOGGER
@@ -188,30 +196,8 @@ public final class Checkpointer implements AutoCloseable {
     }
   }
 
-  private void writeCounters(Snapshot snapshot) throws IOException {
-    for (int first = 0; ; first += COUNTERS_AT_ONCE) {
-      int from = first;
-      List<@Nullable CounterContent> contents =
-          committer.get((state, group) -> contents(state, from));
-      for (int i = 0; i < contents.size(); i++) {
-        CounterContent content = contents.get(i);
-        if (content != null) {
-          snapshot.counter(first + i, content);
-        }
-      }
-      if (contents.size() < COUNTERS_AT_ONCE) {
-        return; // counters added since are in the log from the snapshot's start on
-      }
-    }
-  }
-
-  private static List<@Nullable CounterContent> contents(State state, int first) {
-    CounterTable counters = state.counters;
-    List<@Nullable CounterContent> contents = new ArrayList<>();
-    for (int i = first; i < Math.min(counters.size(), first + COUNTERS_AT_ONCE); i++) {
-      contents.add(counters.content(i, state.ids));
-    }
-    return contents;
+  private <T> T read(Function<State, T> read) {
+    return committer.get((state, group) -> read.apply(state));
   }
 
   private void writeHolds(Snapshot snapshot) throws IOException {

@@ -134,12 +134,12 @@ public final class ExpirySweeper {
     public boolean run(State state, Group group) {
       CounterTable counters = state.counters;
       Tombstones tombstones = state.tombstones;
-      if (!counters.hasExpired(state.wallMillis) && !tombstones.mayFree(state.ids)) {
+      if (!counters.expired.mayExist(state.wallMillis) && !tombstones.mayFree(state.ids)) {
         return true;
       }
       group.requireWritable();
       int expired =
-          counters.findExpired(state.wallMillis, found, Math.min(group.room() / 2, found.length));
+          counters.expired.find(state.wallMillis, found, Math.min(group.room() / 2, found.length));
       for (int i = 0; i < expired; i++) {
         state.beginChange();
         state.removeCounter(found[i]);
@@ -157,7 +157,7 @@ public final class ExpirySweeper {
         free(state, group, found[i]);
         state.endChange();
       }
-      isMore = counters.hasExpired(state.wallMillis) || tombstones.mayFree(state.ids);
+      isMore = counters.expired.mayExist(state.wallMillis) || tombstones.mayFree(state.ids);
       return true;
     }
 

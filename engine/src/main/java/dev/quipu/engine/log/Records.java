@@ -36,7 +36,8 @@ import java.util.Set;
  *   HOLD          see HoldRecord         this hold is open
  *   ITEM          key, version, expiry, fields        the item now has this state
  *   NO_ITEM       key                    the item does not exist
- *   START, ID_FILE, HAD_IDS, SALVAGED, END   in snapshots only: see Snapshot
+ *   START, ID_FILE, HAD_IDS, SALVAGED, SIZE, PAGE, ORDER, END
+ *                                        in snapshots only: see Snapshot
  *
  * Records hold resulting values, not changes, so replay is idempotent: reading a record twice, or
  * one that is older than the state, is harmless as long as all later records are read too. So a
@@ -63,6 +64,9 @@ public final class Records {
   static final byte TRANSACTION = 17;
   static final byte HOLD = 18;
   static final byte SCALE = 20;
+  public static final byte SIZE = 21;
+  public static final byte PAGE = 22;
+  public static final byte ORDER = 23;
 
   /** Maximum size of a counter record other than NAME, and of NAME without its text. */
   public static final int COUNTER_RECORD_BYTES_MAX = 64;
@@ -134,7 +138,7 @@ public final class Records {
           reader.item(item.key(), Optional.of(item));
         }
         case NO_ITEM -> reader.item(key(in), Optional.empty());
-        case START, ID_FILE, SALVAGED, END -> reader.snapshot(kind, in);
+        case START, ID_FILE, SALVAGED, SIZE, PAGE, ORDER, END -> reader.snapshot(kind, in);
         default -> throw new IllegalStateException("unknown record kind " + kind);
       }
     }
@@ -324,11 +328,11 @@ public final class Records {
     return bytes;
   }
 
-  static void signed(ByteBuffer out, long value) {
+  public static void signed(ByteBuffer out, long value) {
     unsigned(out, (value << 1) ^ (value >> 63));
   }
 
-  static long signed(ByteBuffer in) {
+  public static long signed(ByteBuffer in) {
     long zigzag = unsigned(in);
     return (zigzag >>> 1) ^ -(zigzag & 1);
   }

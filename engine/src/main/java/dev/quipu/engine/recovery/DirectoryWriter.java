@@ -7,13 +7,13 @@ import dev.quipu.engine.environment.Threads;
 import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
-import dev.quipu.engine.state.CounterContent;
 import dev.quipu.engine.state.OpenHold;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Function;
 
 /** Writes a complete state to a directory that has no snapshot and no log. */
 public record DirectoryWriter(Disk disk, Path directory, long identity) {
@@ -54,12 +54,7 @@ public record DirectoryWriter(Disk disk, Path directory, long identity) {
     Snapshot.Start start = new Snapshot.Start(state.frame + 1, state.commands, state.timeMillis);
     try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
       snapshot.idFiles(files, isSalvaged);
-      for (int i = 0; i < state.counters.size(); i++) {
-        CounterContent content = state.counters.content(i, state.ids);
-        if (content != null) {
-          snapshot.counter(i, content);
-        }
-      }
+      snapshot.counters(still(state));
       for (OpenHold hold : state.holds.all()) {
         snapshot.hold(hold.current());
       }
@@ -68,5 +63,15 @@ public record DirectoryWriter(Disk disk, Path directory, long identity) {
       }
       snapshot.end(state.frame);
     }
+  }
+
+  /** Returns the source of a state that does not change. */
+  static Snapshot.Source still(State state) {
+    return new Snapshot.Source() {
+      @Override
+      public <T> T at(Function<State, T> read) {
+        return read.apply(state);
+      }
+    };
   }
 }

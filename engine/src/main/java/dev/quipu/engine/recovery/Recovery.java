@@ -172,7 +172,7 @@ public final class Recovery {
       notes.add("the log goes back to its first frame; the snapshot is not needed");
     } else if (path.isPresent()) {
       try {
-        Snapshot.Contents contents = Snapshot.read(disk, path.get(), identity, state);
+        Snapshot.Contents contents = SnapshotReader.read(disk, path.get(), identity, state);
         next = contents.start().frame();
         endFrame = contents.endFrame();
         state.commands = contents.start().commands();

@@ -1,29 +1,28 @@
 package dev.quipu.engine.recovery;
 
-import dev.quipu.engine.damage.Damage;
-import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
-import dev.quipu.engine.log.TransactionRecord;
 import dev.quipu.engine.state.CounterContent;
+import dev.quipu.engine.state.CounterImages;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
-import dev.quipu.store.Key;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.nio.IntBuffer;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 /**
- * Writes and reads snapshots.
+ * Writes snapshots; {@link SnapshotReader} reads them.
  *
  * <pre>{@code
  * SNAPSHOT: snapshot-FRAME.snap, frames of records, numbered from 1:
@@ -31,17 +30,23 @@ import org.jspecify.annotations.Nullable;
  *   START    the log continues with this frame; the number of commands before it; the time
  *   ID_FILE  name of a file of request ids that belongs to it, its newest time; one each
  *   SALVAGED ordinals without a name may have request ids in these files
- *   NAME, SCALE, VALUE, TEXT, EXPIRES, HOLD, ITEM   as in the log
- *   HAD_IDS  the counter has request ids in these files
+ *   SIZE     number of counters, so that memory is reserved at once
+ *   PAGE     number, length, names and values of up to 4,096 counters: see CounterTablePage
+ *   SCALE, TEXT, EXPIRES   as in the log, of a counter in the page before
+ *   ORDER    number, that many ordinals of four bytes: written counters in order of their names
+ *   HOLD, ITEM   as in the log
  *   END      the last frame of the log that the snapshot may reflect
  *
  * The snapshot is fuzzy: it is taken in pieces while writes continue, so pieces reflect different
  * moments. Records hold resulting values, so replaying all frames from START on over it is
  * idempotent. Those up to END must exist, and do, for they were synced before END was written.
+ *
+ * Older formats have NAME, VALUE and HAD_IDS instead of pages and order.
  * }</pre>
  */
 public final class Snapshot implements Closeable {
   private static final int FRAME_BYTES = 1 << 20;
+  private static final int BYTES_PER_SYNC = 8 << 20;
   private static final String PREFIX = "snapshot-";
   private static final String SUFFIX = ".snap";
 
@@ -53,6 +58,8 @@ public final class Snapshot implements Closeable {
   private ByteBuffer out;
   private long number;
   private long offset;
+  private long synced;
+  private BooleanSupplier pause = () -> true;
   private boolean isEnded;
 
   private Snapshot(Disk disk, Path path, long identity) throws IOException {
@@ -109,6 +116,15 @@ public final class Snapshot implements Closeable {
   }
 
   /**
+   * Calls {@code other} after each frame of about a megabyte.
+   *
+   * @param other returns false to give up: the method that writes throws InterruptedIOException
+   */
+  public void pause(BooleanSupplier other) {
+    pause = other;
+  }
+
+  /**
    * Writes the names of the request id files that belong to the snapshot.
    *
    * @param isSalvaged whether they may contain ids of counters whose names were lost
@@ -127,25 +143,68 @@ public final class Snapshot implements Closeable {
     }
   }
 
-  /** Writes one counter as it was when it was read. */
-  public void counter(int ordinal, CounterContent content) throws IOException {
-    byte[] text = content.text;
-    int textLength = text == null ? 0 : text.length;
-    room(5 * Records.COUNTER_RECORD_BYTES_MAX + 3 * content.name.length() + textLength);
-    Records.name(out, ordinal, content.name);
-    if (content.scale != 0) {
-      Records.scale(out, ordinal, content.scale);
+  /** Reads the state at one moment, as often as it is called. */
+  public interface Source {
+    /** Returns what {@code read} returns. */
+    <T> T at(Function<State, T> read) throws IOException;
+  }
+
+  /** Writes all counters: see {@link CounterImages}. */
+  public void counters(Source source) throws IOException {
+    CounterImages images = source.at(state -> state.counters.images());
+    if (images.isEmpty()) {
+      return; // counters added since are in the log from the snapshot's start on
     }
-    if (text != null) {
-      Records.text(out, ordinal, text);
-    } else if (content.isWritten) {
-      Records.value(out, ordinal, content.value);
+    room(16);
+    out.put(Records.SIZE);
+    Records.unsigned(out, images.counters());
+    boolean isLast = false;
+    for (int number = 0; !isLast; number++) {
+      int next = number;
+      CounterImages.Page page = source.at(state -> images.page(next, state.ids));
+      page(page);
+      isLast = page.isLast();
     }
-    if (content.hasIds) {
-      Records.hadIds(out, ordinal);
+    String last = "";
+    for (boolean isFull = true; isFull; ) {
+      String before = last;
+      CounterImages.Part part = source.at(state -> images.orderAfter(before));
+      order(part.ordinals());
+      last = part.last();
+      isFull = part.isFull();
     }
-    if (content.expiresAt != 0) {
-      Records.expires(out, ordinal, content.expiresAt);
+  }
+
+  private void page(CounterImages.Page page) throws IOException {
+    int length = page.image().remaining();
+    room(length + 16);
+    out.put(Records.PAGE);
+    Records.unsigned(out, page.number());
+    Records.unsigned(out, length);
+    out.put(page.image());
+    for (int i = 0; i < page.ordinals().size(); i++) {
+      int ordinal = page.ordinals().get(i);
+      CounterContent content = page.contents().get(i);
+      byte[] text = content.text;
+      room(3 * Records.COUNTER_RECORD_BYTES_MAX + (text == null ? 0 : text.length));
+      if (content.scale != 0) {
+        Records.scale(out, ordinal, content.scale);
+      }
+      if (text != null) {
+        Records.text(out, ordinal, text);
+      }
+      if (content.expiresAt != 0) {
+        Records.expires(out, ordinal, content.expiresAt);
+      }
+    }
+  }
+
+  private void order(IntBuffer ordinals) throws IOException {
+    room(16 + Integer.BYTES * ordinals.remaining());
+    out.put(Records.ORDER);
+    Records.unsigned(out, ordinals.remaining());
+    while (ordinals.hasRemaining()) {
+      out.putInt(ordinals.get());
     }
   }
 
@@ -184,10 +243,21 @@ public final class Snapshot implements Closeable {
   private void room(int bytes) throws IOException {
     if (out.remaining() < bytes + Frame.ALIGNMENT) {
       flush();
+      await();
       if (out.remaining() < bytes + Frame.ALIGNMENT) {
         out = disk.buffer(Frame.frameBytes(bytes) + Frame.ALIGNMENT);
         out.position(Frame.HEAD_BYTES);
       }
+    }
+  }
+
+  private void await() throws IOException {
+    if (offset - synced >= BYTES_PER_SYNC) { // so that no sync is long: the log shares the disk
+      file.sync();
+      synced = offset;
+    }
+    if (!pause.getAsBoolean()) {
+      throw new InterruptedIOException("the snapshot was given up");
     }
   }
 
@@ -197,186 +267,5 @@ public final class Snapshot implements Closeable {
     file.write(out, offset);
     offset += length;
     out.clear().position(Frame.HEAD_BYTES);
-  }
-
-  /**
-   * Reads a snapshot into {@code state}.
-   *
-   * @throws DamageException if any of it is damaged
-   */
-  public static Contents read(Disk disk, Path path, long identity, State state) throws IOException {
-    return read(disk, path, identity, new Reading(state));
-  }
-
-  /**
-   * Verifies a snapshot and returns its content besides the state.
-   *
-   * @throws DamageException if any of it is damaged
-   */
-  public static Contents outline(Disk disk, Path path, long identity) throws IOException {
-    return read(disk, path, identity, new Outline());
-  }
-
-  private static Contents read(Disk disk, Path path, long identity, Outline reading)
-      throws IOException {
-    Frame frame = new Frame(identity);
-    long offset = 0;
-    long number = 0;
-    long size = disk.size(path);
-    while (offset < size && reading.end < 0) {
-      ByteBuffer in = frameAt(disk, path, offset, size);
-      Frame.Head head = frame.read(in, 0);
-      if (head == null || head.number() != ++number) {
-        throw new DamageException(
-            Damage.SNAPSHOT, path, offset, "frame " + (number + 1) + " is damaged");
-      }
-      try {
-        Records.read(in.slice(Frame.HEAD_BYTES, head.payloadBytes()), reading);
-      } catch (RuntimeException e) {
-        throw new DamageException(
-            Damage.SNAPSHOT, path, offset, "frame %d cannot be applied: %s".formatted(number, e));
-      }
-      offset += head.frameBytes();
-    }
-    Start start = reading.start;
-    if (start == null || reading.end < 0) {
-      throw new DamageException(Damage.SNAPSHOT, path, offset, "the end is missing");
-    }
-    return new Contents(start, List.copyOf(reading.idFiles), reading.end);
-  }
-
-  private static ByteBuffer frameAt(Disk disk, Path path, long offset, long size)
-      throws IOException {
-    ByteBuffer head = ByteBuffer.allocate(Frame.HEAD_BYTES);
-    disk.read(path, offset, head);
-    long payload = Math.max(0, head.getInt(4));
-    long length = Math.min(Frame.HEAD_BYTES + payload, size - offset);
-    ByteBuffer in = ByteBuffer.allocate((int) Math.min(length, Integer.MAX_VALUE - 8));
-    disk.read(path, offset, in);
-    return in.flip();
-  }
-
-  /** Reads all records of a snapshot, and keeps those that are not part of the state. */
-  private static class Outline implements Records.Reader {
-    final List<IdFileName> idFiles = new ArrayList<>();
-    @Nullable Start start;
-    long end = -1;
-
-    @Override
-    public void name(int ordinal, String name) {}
-
-    @Override
-    public void value(int ordinal, long value) {}
-
-    @Override
-    public void once(int ordinal, long high, long low, long delta, long value, int boundsMark) {
-      throw new IllegalStateException("a request in a snapshot");
-    }
-
-    @Override
-    public void cancel(int ordinal, long high, long low) {
-      throw new IllegalStateException("a request in a snapshot");
-    }
-
-    @Override
-    public void expires(int ordinal, long atMillis) {}
-
-    @Override
-    public void gone(int ordinal) {
-      throw new IllegalStateException("a removal in a snapshot");
-    }
-
-    @Override
-    public void free(int ordinal) {
-      throw new IllegalStateException("a free ordinal in a snapshot");
-    }
-
-    @Override
-    public void hadIds(int ordinal) {}
-
-    @Override
-    public void text(int ordinal, byte[] text) {}
-
-    @Override
-    public void transaction(TransactionRecord transaction) {
-      throw new IllegalStateException("a transaction in a snapshot");
-    }
-
-    @Override
-    public void hold(HoldRecord hold) {}
-
-    @Override
-    public void scale(int ordinal, int scale) {}
-
-    @Override
-    public void item(Key key, Optional<Item> item) {}
-
-    void salvaged() {}
-
-    @Override
-    public void snapshot(byte kind, ByteBuffer in) {
-      switch (kind) {
-        case Records.START ->
-            start = new Start(Records.unsigned(in), Records.unsigned(in), Records.unsigned(in));
-        case Records.ID_FILE -> idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
-        case Records.SALVAGED -> salvaged();
-        case Records.END -> end = Records.unsigned(in);
-        default -> throw new IllegalStateException("unexpected record kind " + kind);
-      }
-    }
-  }
-
-  /** Applies the records of a snapshot. */
-  private static final class Reading extends Outline {
-    private final State state;
-
-    Reading(State state) {
-      this.state = state;
-    }
-
-    @Override
-    public void name(int ordinal, String name) {
-      state.name(ordinal, name);
-    }
-
-    @Override
-    public void value(int ordinal, long value) {
-      state.value(ordinal, value);
-    }
-
-    @Override
-    public void expires(int ordinal, long atMillis) {
-      state.expires(ordinal, atMillis);
-    }
-
-    @Override
-    public void hadIds(int ordinal) {
-      state.hadIds(ordinal);
-    }
-
-    @Override
-    public void text(int ordinal, byte[] text) {
-      state.text(ordinal, text);
-    }
-
-    @Override
-    public void hold(HoldRecord hold) {
-      state.hold(hold);
-    }
-
-    @Override
-    public void scale(int ordinal, int scale) {
-      state.scale(ordinal, scale);
-    }
-
-    @Override
-    public void item(Key key, Optional<Item> item) {
-      state.item(key, item);
-    }
-
-    @Override
-    void salvaged() {
-      state.isSalvaged = true;
-    }
   }
 }

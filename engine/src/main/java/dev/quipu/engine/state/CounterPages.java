@@ -9,10 +9,11 @@ final class CounterPages {
   private static final int INDEX = CounterTablePage.SIZE - 1;
 
   private CounterTablePage[] pages = {};
+  private int count;
 
   /** Returns the number of pages. */
   int size() {
-    return pages.length;
+    return count;
   }
 
   /** Returns a page by its number. */
@@ -27,11 +28,27 @@ final class CounterPages {
 
   /** Ensures that there is a page for an ordinal. */
   void reach(int ordinal) {
-    while (pages.length << PAGE_BITS <= ordinal) {
-      CounterTablePage page = new CounterTablePage();
-      pages = Arrays.copyOf(pages, pages.length + 1);
-      pages[pages.length - 1] = page;
+    while (count << PAGE_BITS <= ordinal) {
+      append(new CounterTablePage());
     }
+  }
+
+  /** Adds a page; those before it are empty if they are not present. */
+  void put(int number, CounterTablePage page) {
+    while (count < number) {
+      append(new CounterTablePage());
+    }
+    if (number < count) {
+      throw new IllegalStateException("page " + number + " is present");
+    }
+    append(page);
+  }
+
+  private void append(CounterTablePage page) {
+    if (count == pages.length) {
+      pages = Arrays.copyOf(pages, count + count / 4 + 1);
+    }
+    pages[count++] = page;
   }
 
   boolean hasName(int ordinal) {
@@ -40,6 +57,10 @@ final class CounterPages {
 
   @Nullable String name(int ordinal) {
     return of(ordinal).name(ordinal & INDEX);
+  }
+
+  byte[] nameInUtf8(int ordinal) {
+    return of(ordinal).nameInUtf8(ordinal & INDEX);
   }
 
   /** Returns whether an ordinal has this name. */

@@ -3,10 +3,10 @@ package dev.quipu.engine.state;
 import dev.quipu.Limits;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.ids.Secret;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PrimitiveIterator;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +34,7 @@ public final class CounterTable {
   private static final int PAGE = CounterTablePage.SIZE;
 
   /** Heap of a counter without its name, in bytes: an estimate, rather too high than too low. */
-  static final int COUNTER_BYTES = 48;
+  static final int COUNTER_BYTES = 36;
 
   /** Heap of a text without its content, in bytes. */
   private static final int TEXT_BYTES = 96;
@@ -43,15 +43,16 @@ public final class CounterTable {
   private final CounterPages pages = new CounterPages();
   private final Map<Integer, byte[]> texts = new HashMap<>();
   private long lastVersion;
-  private final SortedNames sorted = new SortedNames(pages);
-  private boolean isSorted;
+  private final NameOrder order = new NameOrder(pages);
   private int written;
   private int size;
   private int named;
   private int[] free = new int[16]; // free ordinals below size
   private int freeCount;
   private long memoryBytes;
-  private long nextExpiryMillis = Long.MAX_VALUE; // no counter expires before
+
+  /** Finds expired counters. */
+  public final CounterExpiries expired = new CounterExpiries(pages);
 
   CounterTable(Secret secret) {
     this.index = new NameIndex(secret);
@@ -78,7 +79,11 @@ public final class CounterTable {
 
   /** Returns the estimated heap of a new counter, in bytes. */
   public static long memoryBytes(String name) {
-    return COUNTER_BYTES + Limits.utf8Length(name) * 5L / 4; // pages grow by a quarter
+    return memoryBytes(Limits.utf8Length(name));
+  }
+
+  private static long memoryBytes(int nameBytes) {
+    return COUNTER_BYTES + nameBytes * 5L / 4; // pages grow by a quarter
   }
 
   /** Returns the estimated heap of a text under a counter's name, in bytes. */
@@ -259,12 +264,9 @@ public final class CounterTable {
     changed(ordinal);
     if (!isWritten(ordinal)) {
       mark(ordinal, CounterTablePage.WRITTEN);
-      String name = name(ordinal);
-      if (name != null) { // otherwise a later record frees it
+      if (hasName(ordinal)) { // otherwise a later record frees it
         written++;
-        if (isSorted) {
-          sorted.add(ordinal, name.getBytes(StandardCharsets.UTF_8));
-        }
+        order.add(ordinal);
       }
     }
   }
@@ -363,47 +365,8 @@ public final class CounterTable {
       unmark(ordinal, CounterTablePage.EXPIRES);
     } else {
       mark(ordinal, CounterTablePage.EXPIRES);
-      page.nextExpiryMillis = Math.min(page.nextExpiryMillis, atMillis);
-      nextExpiryMillis = Math.min(nextExpiryMillis, atMillis);
+      expired.add(page, atMillis);
     }
-  }
-
-  /** Returns whether an expired counter may still be present. */
-  public boolean hasExpired(long nowMillis) {
-    return nextExpiryMillis <= nowMillis;
-  }
-
-  /**
-   * Finds expired counters that are still present.
-   *
-   * @param found receives their ordinals, which the caller removes
-   * @param max maximum number to find
-   * @return the number found
-   */
-  public int findExpired(long nowMillis, int[] found, int max) {
-    int count = 0;
-    long next = Long.MAX_VALUE;
-    for (int number = 0; number < pages.size(); number++) {
-      CounterTablePage page = pages.get(number);
-      if (page.nextExpiryMillis <= nowMillis) {
-        count = page.findExpired(number * PAGE, nowMillis, found, count, max);
-      }
-      next = Math.min(next, page.nextExpiryMillis);
-      if (count >= max) {
-        return count; // there may be more
-      }
-    }
-    nextExpiryMillis = next;
-    return count;
-  }
-
-  /** Returns the number of expired counters that are still present. */
-  public int expiredSize(long nowMillis) {
-    int count = 0;
-    for (int number = 0; number < pages.size(); number++) {
-      count += pages.get(number).expiredSize(nowMillis);
-    }
-    return count;
   }
 
   /** Records that a counter has a request id in the generation with this epoch, 1 to 255. */
@@ -442,12 +405,9 @@ public final class CounterTable {
       page(ordinal).value(ordinal & (PAGE - 1), 0);
       dropText(ordinal);
       unmark(ordinal, CounterTablePage.WRITTEN);
-      String name = name(ordinal);
-      if (name != null) {
+      if (hasName(ordinal)) {
         written--;
-        if (isSorted) {
-          sorted.remove(ordinal, name.getBytes(StandardCharsets.UTF_8));
-        }
+        order.remove(ordinal);
       }
       changed(ordinal);
     }
@@ -472,23 +432,47 @@ public final class CounterTable {
 
   /** Sorts the names, after which they are kept in order: sooner, each would be sorted alone. */
   void sort() {
-    int[] ordinals = new int[written];
-    int count = 0;
-    for (int ordinal = 0; ordinal < size; ordinal++) {
-      if (isWritten(ordinal) && hasName(ordinal)) {
-        ordinals[count++] = ordinal;
-      }
-    }
-    sorted.sort(ordinals);
-    isSorted = true;
+    order.complete(size, written, this::isListed);
+  }
+
+  private boolean isListed(int ordinal) {
+    return ordinal < size && isWritten(ordinal) && hasName(ordinal);
   }
 
   /** Returns written counters by name, starting at {@code from}. Valid until the next change. */
   public PrimitiveIterator.OfInt from(String from, boolean inclusive) {
-    if (!isSorted) {
-      sort();
+    sort();
+    return order.from(from, inclusive);
+  }
+
+  /** Returns what a snapshot copies. */
+  public CounterImages images() {
+    return new CounterImages(this, pages);
+  }
+
+  /** Returns what fills this empty table from a snapshot. */
+  public CounterLoader loader() {
+    return new CounterLoader(this, pages, index, order);
+  }
+
+  /** Adds a page of a snapshot, whose names are not in the index yet. */
+  void load(int number, CounterTablePage page) {
+    pages.put(number, page);
+    for (int i = 0; i < PAGE; i++) {
+      if (page.hasName(i)) {
+        size = Math.max(size, number * PAGE + i + 1);
+        named++;
+        written += page.flags(i, CounterTablePage.WRITTEN);
+        memoryBytes += memoryBytes(page.nameLength(i));
+      }
     }
-    return sorted.from(from, inclusive);
+  }
+
+  /** Adds the name of an ordinal to the index; another ordinal with this name is forgotten. */
+  void replaceOlder(int ordinal) {
+    String name = Objects.requireNonNull(name(ordinal));
+    forget(find(name));
+    index.put(name, ordinal);
   }
 
   /** Returns the number of written counters. */

@@ -1,5 +1,8 @@
 package dev.quipu.engine.state;
 
+import dev.quipu.engine.ids.RequestIds;
+import dev.quipu.engine.log.Records;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
@@ -19,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class CounterTablePage {
   static final int SIZE = 1 << 12;
 
-  static final int BYTES_FIRST = 1 << 10; // above the length of the longest name
+  static final int BYTES_FIRST = 1 << 10;
   private static final int SHORT_MAX = 0x7f;
 
   /** Flag: the ordinal holds a number or a text. */
@@ -43,6 +46,16 @@ final class CounterTablePage {
   /** Flag: its values have digits after the point. */
   static final int SCALED = 64;
 
+  /** Image: the ordinals before it have no name; their number follows. */
+  private static final int IMAGE_GAP = 1;
+
+  /** Image: it holds a number, which follows the name. */
+  private static final int IMAGE_WRITTEN = 2;
+
+  /** Image: it may have request ids. */
+  private static final int IMAGE_IDS = 4;
+
+  private static final int IMAGE_COUNTER_BYTES_MAX = 16; // without its name
   private static final int FLAGS = 0xff;
   private static final int EPOCH_SHIFT = 8;
   private static final int PLACE_SHIFT = 16;
@@ -53,9 +66,17 @@ final class CounterTablePage {
   long @Nullable [] versions;
   byte @Nullable [] scales; // allocated with the first counter with a scale
 
-  byte[] bytes = new byte[BYTES_FIRST]; // of names; place 0 stands for none
+  byte[] bytes; // of names; place 0 stands for none
   int bytesEnd = 1;
   int bytesDead; // of removed names
+
+  CounterTablePage() {
+    this(BYTES_FIRST);
+  }
+
+  private CounterTablePage(int bytes) {
+    this.bytes = new byte[bytes];
+  }
 
   long value(int index) {
     return slots[2 * index];
@@ -113,6 +134,11 @@ final class CounterTablePage {
         : new String(bytes, start(place), length(place), StandardCharsets.UTF_8);
   }
 
+  byte[] nameInUtf8(int index) {
+    int place = place(index);
+    return Arrays.copyOfRange(bytes, start(place), start(place) + length(place));
+  }
+
   int touchName(int index) {
     return bytes[place(index)];
   }
@@ -133,8 +159,8 @@ final class CounterTablePage {
   void name(int index, String name) {
     byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
     int size = utf8.length + (utf8.length <= SHORT_MAX ? 1 : 2);
-    if (bytesEnd + size > bytes.length) {
-      makeRoom();
+    while (bytesEnd + size > bytes.length) {
+      makeRoom(); // twice if what it drops is too little
     }
     place(index, bytesEnd);
     if (utf8.length > SHORT_MAX) {
@@ -146,7 +172,7 @@ final class CounterTablePage {
   }
 
   private void makeRoom() {
-    if (bytesDead < bytes.length / 2) {
+    if (bytesDead == 0 || bytesDead < bytes.length / 2) {
       bytes = Arrays.copyOf(bytes, bytes.length + Math.max(BYTES_FIRST, bytes.length / 4));
       return;
     }
@@ -268,7 +294,7 @@ final class CounterTablePage {
     return count;
   }
 
-  /** See {@link CounterTable#findExpired}. */
+  /** See {@link CounterExpiries#find}. */
   int findExpired(int first, long nowMillis, int[] found, int countBefore, int max) {
     long[] all = Objects.requireNonNull(expiries);
     int count = countBefore;
@@ -287,5 +313,84 @@ final class CounterTablePage {
     }
     nextExpiryMillis = next;
     return count;
+  }
+
+  /**
+   * Returns names and values, to be read by {@link #read}.
+   *
+   * <pre>{@code
+   * IMAGE: bytes of all names with their lengths, counters with a name.
+   * COUNTER: flags, number of free ordinals before it (if flagged), name after its length, value (if
+   * flagged). Numbers are variable-length integers, as in Records.
+   * }</pre>
+   */
+  ByteBuffer image(RequestIds ids) {
+    ByteBuffer out = ByteBuffer.allocate(bytesEnd - bytesDead + SIZE * IMAGE_COUNTER_BYTES_MAX);
+    Records.unsigned(out, bytesEnd - 1 - bytesDead);
+    int next = 0;
+    for (int i = 0; i < SIZE; i++) {
+      int place = place(i);
+      if (place == 0) {
+        continue;
+      }
+      boolean isWritten = is(i, WRITTEN);
+      out.put(
+          (byte)
+              ((i > next ? IMAGE_GAP : 0)
+                  | (isWritten ? IMAGE_WRITTEN : 0)
+                  | (ids.isLive(epoch(i)) ? IMAGE_IDS : 0)));
+      if (i > next) {
+        Records.unsigned(out, i - next);
+      }
+      out.put(bytes, place, sizeAt(place));
+      if (isWritten) {
+        Records.signed(out, value(i));
+      }
+      next = i + 1;
+    }
+    return out.flip();
+  }
+
+  /**
+   * Returns the page with this content.
+   *
+   * @throws RuntimeException if it is not an image
+   */
+  static CounterTablePage read(ByteBuffer image) {
+    CounterTablePage page = new CounterTablePage(1 + Math.toIntExact(Records.unsigned(image)));
+    int index = 0;
+    while (image.hasRemaining()) {
+      int flags = image.get();
+      index += (flags & IMAGE_GAP) == 0 ? 0 : Math.toIntExact(Records.unsigned(image));
+      int place = page.bytesEnd;
+      int first = image.get();
+      page.bytes[place] = (byte) first;
+      int start = place + 1;
+      int length = first;
+      if (first < 0) {
+        page.bytes[start++] = image.get();
+        length = page.length(place);
+      }
+      image.get(page.bytes, start, length);
+      page.bytesEnd = start + length;
+      page.slots[2 * index] = (flags & IMAGE_WRITTEN) == 0 ? 0 : Records.signed(image);
+      page.slots[2 * index + 1] =
+          (long) place << PLACE_SHIFT
+              | ((flags & IMAGE_IDS) == 0 ? 0 : (long) RequestIds.EPOCH_BEFORE << EPOCH_SHIFT)
+              | ((flags & IMAGE_WRITTEN) == 0 ? 0 : WRITTEN);
+      index++;
+    }
+    return page;
+  }
+
+  /** Returns the bytes of a name in UTF-8. */
+  int nameLength(int index) {
+    return length(place(index));
+  }
+
+  /** Returns the half of the keyed hash that the index holds. */
+  int hash(int index, NameIndex with) {
+    int place = place(index);
+    return with.hash(bytes, start(place), length(place));
   }
 }

@@ -1,6 +1,7 @@
 package dev.quipu.engine.state;
 
 import dev.quipu.engine.ids.Secret;
+import java.util.Arrays;
 
 /**
  * Finds ordinals by name: open addressing in many parts that grow independently, each by a quarter,
@@ -55,7 +56,7 @@ final class NameIndex {
     return (int) (slot >>> 32) == hash && slot != 0 && names.isName((int) slot - 1, name);
   }
 
-  private static long slot(int hash, int ordinal) {
+  static long slot(int hash, int ordinal) {
     return (long) hash << 32 | (ordinal + 1);
   }
 
@@ -91,7 +92,10 @@ final class NameIndex {
 
   /** Adds a name that is not present. */
   void put(String name, int ordinal) {
-    int hash = hash(name);
+    put(hash(name), ordinal);
+  }
+
+  private void put(int hash, int ordinal) {
     int part = part(hash);
     // Parts fill evenly; different load limits, of 0.7 to 0.8, keep them from growing at once.
     if (used[part] * 256L >= parts[part].length * (180L + part % 32)) {
@@ -99,6 +103,45 @@ final class NameIndex {
     }
     put(parts[part], slot(hash, ordinal));
     used[part]++;
+  }
+
+  /** Makes room for this number of names in an empty index. */
+  void reserve(long names) {
+    int slots = (int) (Math.min(names, Integer.MAX_VALUE) * 29 / 20 / PARTS); // below all limits
+    for (int part = 0; part < PARTS && slots > parts[part].length; part++) {
+      parts[part] = new long[slots];
+    }
+  }
+
+  /**
+   * Adds names of one part. Threads may add to different parts at the same time.
+   *
+   * @param slots of the names
+   * @return the ordinals whose name is present, which were not added
+   */
+  int[] putAll(long[] slots, int count, CounterPages names) {
+    int[] present = {};
+    for (int i = 0; i < count; i++) {
+      int hash = (int) (slots[i] >>> 32);
+      int ordinal = (int) slots[i] - 1;
+      if (isPresent(hash, ordinal, names)) {
+        present = Arrays.copyOf(present, present.length + 1);
+        present[present.length - 1] = ordinal;
+      } else {
+        put(hash, ordinal);
+      }
+    }
+    return present;
+  }
+
+  private boolean isPresent(int hash, int ordinal, CounterPages names) {
+    long[] part = parts[part(hash)];
+    for (int at = home(hash, part.length); part[at] != 0; at = after(at, part.length)) {
+      if ((int) (part[at] >>> 32) == hash && names.compareNames(ordinal, (int) part[at] - 1) == 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Removes a name, and closes the gap, so that probing still finds all others. */
@@ -146,7 +189,7 @@ final class NameIndex {
     return (int) part[at] - 1;
   }
 
-  private static int part(int hash) {
+  static int part(int hash) {
     return hash >>> (Integer.SIZE - PART_BITS);
   }
 

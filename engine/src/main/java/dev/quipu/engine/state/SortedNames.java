@@ -2,6 +2,7 @@ package dev.quipu.engine.state;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.NoSuchElementException;
 import java.util.PrimitiveIterator;
 
@@ -37,14 +38,78 @@ final class SortedNames {
   /** Replaces the content. */
   void sort(int[] ordinals) {
     sort(ordinals, 0, ordinals.length, 0);
-    size = ordinals.length;
-    leafCount = Math.max(1, (size + SORTED_LEAF - 1) / SORTED_LEAF);
-    leaves = new int[leafCount][LEAF];
-    counts = new int[leafCount];
-    for (int leaf = 0, from = 0; from < size; leaf++, from += SORTED_LEAF) {
-      counts[leaf] = Math.min(SORTED_LEAF, size - from);
-      System.arraycopy(ordinals, from, leaves[leaf], 0, counts[leaf]);
+    clear();
+    for (int ordinal : ordinals) {
+      append(ordinal);
     }
+  }
+
+  private void clear() {
+    leaves = new int[][] {new int[LEAF]};
+    counts = new int[1];
+    leafCount = 1;
+    size = 0;
+  }
+
+  /** Adds an ordinal whose name is above all others. */
+  void append(int ordinal) {
+    if (counts[leafCount - 1] >= SORTED_LEAF) {
+      appendLeaf(new int[LEAF], 0);
+    }
+    leaves[leafCount - 1][counts[leafCount - 1]++] = ordinal;
+    size++;
+  }
+
+  private void appendLeaf(int[] leaf, int count) {
+    int at = size == 0 ? 0 : leafCount; // the only leaf may be empty
+    if (at == leaves.length) {
+      leaves = Arrays.copyOf(leaves, leafCount + leafCount / 2 + 1);
+      counts = Arrays.copyOf(counts, leaves.length);
+    }
+    leaves[at] = leaf;
+    counts[at] = count;
+    leafCount = at + 1;
+    size += count;
+  }
+
+  /** Removes some ordinals, whose names may have changed, and then adds some, in linear time. */
+  void merge(BitSet removed, int[] added) {
+    sort(added, 0, added.length, 0);
+    int[][] before = leaves;
+    int[] countsBefore = counts;
+    int leavesBefore = leafCount;
+    clear();
+    int next = 0;
+    for (int leaf = 0; leaf < leavesBefore; leaf++) {
+      int[] ordinals = before[leaf];
+      int count = retain(ordinals, countsBefore[leaf], removed);
+      if (count == 0) {
+        continue;
+      }
+      if (next == added.length || names.compareNames(added[next], ordinals[count - 1]) > 0) {
+        appendLeaf(ordinals, count);
+        continue;
+      }
+      for (int i = 0; i < count; i++) {
+        while (next < added.length && names.compareNames(added[next], ordinals[i]) < 0) {
+          append(added[next++]);
+        }
+        append(ordinals[i]);
+      }
+    }
+    while (next < added.length) {
+      append(added[next++]);
+    }
+  }
+
+  private static int retain(int[] ordinals, int count, BitSet except) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+      if (!except.get(ordinals[i])) {
+        ordinals[kept++] = ordinals[i];
+      }
+    }
+    return kept;
   }
 
   /** Sorts names that begin with the same number of bytes, by four bytes at a time. */
@@ -89,12 +154,25 @@ final class SortedNames {
     }
   }
 
-  /** Adds an ordinal whose name is not present. */
-  void add(int ordinal, byte[] name) {
-    int leaf = leafOf(name);
+  /** Adds ordinals whose names are not present. */
+  void addAll(int[] ordinals) {
+    sort(ordinals, 0, ordinals.length, 0);
+    int leaf = 0;
+    for (int ordinal : ordinals) {
+      leaf = add(ordinal, names.nameInUtf8(ordinal), leaf);
+    }
+  }
+
+  /**
+   * Adds an ordinal whose name is not present, and returns its leaf.
+   *
+   * @param from a leaf that is not after its place
+   */
+  private int add(int ordinal, byte[] name, int from) {
+    int leaf = leafFrom(from, name);
     if (counts[leaf] == LEAF) {
       split(leaf);
-      leaf = leafOf(name);
+      leaf = leafFrom(leaf, name);
     }
     int at = placeOf(leaf, name);
     int[] ordinals = leaves[leaf];
@@ -102,6 +180,7 @@ final class SortedNames {
     ordinals[at] = ordinal;
     counts[leaf]++;
     size++;
+    return leaf;
   }
 
   /** Removes an ordinal by its name. */
@@ -150,8 +229,24 @@ final class SortedNames {
 
   /** Returns the last leaf that begins with at most this name; otherwise the first. */
   private int leafOf(byte[] name) {
-    int low = 0;
-    int high = leafCount - 1;
+    return leafBetween(0, leafCount - 1, name);
+  }
+
+  /** Returns the same, near to a leaf that is not after it. */
+  private int leafFrom(int from, byte[] name) {
+    int low = from;
+    for (int step = 1; low + step < leafCount; step *= 2) {
+      if (names.compareName(leaves[low + step][0], name) > 0) {
+        return leafBetween(low, low + step - 1, name);
+      }
+      low += step;
+    }
+    return leafBetween(low, leafCount - 1, name);
+  }
+
+  private int leafBetween(int first, int last, byte[] name) {
+    int low = first;
+    int high = last;
     while (low < high) {
       int middle = (low + high + 1) >>> 1;
       if (names.compareName(leaves[middle][0], name) <= 0) {

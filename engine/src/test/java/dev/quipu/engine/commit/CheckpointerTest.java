@@ -28,6 +28,7 @@ import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.recovery.Snapshot;
+import dev.quipu.engine.recovery.SnapshotReader;
 import dev.quipu.engine.state.State;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Item;
@@ -197,7 +198,7 @@ final class CheckpointerTest {
   }
 
   private Snapshot.Contents read(State into) throws IOException {
-    return Snapshot.read(disk, snapshots().getLast(), IDENTITY, into);
+    return SnapshotReader.read(disk, snapshots().getLast(), IDENTITY, into);
   }
 
   private static Item item(int number) {

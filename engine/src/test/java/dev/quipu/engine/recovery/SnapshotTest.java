@@ -73,11 +73,11 @@ final class SnapshotTest {
   private void text(Snapshot snapshot, int length) throws IOException {
     state.name(0, "a");
     state.text(0, new byte[length]);
-    snapshot.counter(0, content(0));
+    snapshot.counters(DirectoryWriter.still(state));
   }
 
   private Snapshot.Contents read(Path path, State into) throws IOException {
-    return Snapshot.read(disk, path, IDENTITY, into);
+    return SnapshotReader.read(disk, path, IDENTITY, into);
   }
 
   private DamageException damage(Path path) {
@@ -128,9 +128,7 @@ final class SnapshotTest {
             15,
             snapshot -> {
               snapshot.idFiles(List.of(ids), true);
-              for (int ordinal : new int[] {0, 1, 2, 4}) {
-                snapshot.counter(ordinal, content(ordinal));
-              }
+              snapshot.counters(DirectoryWriter.still(state));
               snapshot.item(ITEM);
             });
     State read = new State(IDENTITY, 1_000, 1_000);
@@ -214,12 +212,13 @@ final class SnapshotTest {
     }
   }
 
-  /** Space is reserved for the largest record: 64 bytes per part, three per char. */
+  /** Space is reserved for the largest record: 64 bytes per part. */
   @Test
   void aFrameIsFilledUntilTheNextRecordMayNotFit() throws IOException {
     Snapshot.Start small = new Snapshot.Start(1, 1, 1); // four bytes
     int left = FRAME_BYTES - Frame.HEAD_BYTES - 4 - Frame.ALIGNMENT;
-    int most = left - 5 * Records.COUNTER_RECORD_BYTES_MAX - 3;
+    int page = 10; // with the size before it
+    int most = left - page - 3 * Records.COUNTER_RECORD_BYTES_MAX;
     assertEquals(1, frames(write(small, 1, snapshot -> text(snapshot, most))).size());
     assertEquals(2, frames(write(small, 1, snapshot -> text(snapshot, most + 1))).size());
   }
@@ -227,7 +226,7 @@ final class SnapshotTest {
   @Test
   void aRecordOfMoreThanAFrameHasOneOfItsOwn() throws IOException {
     int most =
-        FRAME_BYTES - Frame.HEAD_BYTES - Frame.ALIGNMENT - 5 * Records.COUNTER_RECORD_BYTES_MAX - 3;
+        FRAME_BYTES - Frame.HEAD_BYTES - Frame.ALIGNMENT - 3 * Records.COUNTER_RECORD_BYTES_MAX;
     for (int more : new int[] {0, 1, FRAME_BYTES}) {
       List<String> calls = new ArrayList<>();
       try (Snapshot snapshot =
@@ -235,7 +234,7 @@ final class SnapshotTest {
         text(snapshot, most + more);
         snapshot.end(12);
       }
-      int length = most + more + 5 * Records.COUNTER_RECORD_BYTES_MAX + 3;
+      int length = most + more + 3 * Records.COUNTER_RECORD_BYTES_MAX;
       int room = Frame.HEAD_BYTES + Math.ceilDiv(length, 8) * 8 + Frame.ALIGNMENT;
       List<String> buffers = new ArrayList<>(List.of("buffer " + FRAME_BYTES));
       if (more > 0) {
@@ -268,8 +267,8 @@ final class SnapshotTest {
               for (int i = 0; i < texts; i++) {
                 state.name(i, "c" + i);
                 state.text(i, new byte[100_000 + i]);
-                snapshot.counter(i, content(i));
               }
+              snapshot.counters(DirectoryWriter.still(state));
               snapshot.item(wide);
               snapshot.item(ITEM);
             });
@@ -319,7 +318,7 @@ final class SnapshotTest {
     Files.write(path, Arrays.copyOf(whole, whole.length + 5)); // what follows the end is not read
     assertEquals(12, read(path, new State(IDENTITY, 1_000, 1_000)).endFrame());
     State other = new State(IDENTITY + 1, 1_000, 1_000);
-    assertThrows(DamageException.class, () -> Snapshot.read(disk, path, IDENTITY + 1, other));
+    assertThrows(DamageException.class, () -> SnapshotReader.read(disk, path, IDENTITY + 1, other));
   }
 
   private Path frame(Consumer<ByteBuffer> records) throws IOException {

@@ -12,7 +12,6 @@ import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.ids.Secret;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Records;
-import dev.quipu.engine.state.CounterContent;
 import dev.quipu.engine.state.State;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -52,7 +51,7 @@ public final class WrittenDirectory {
     this.path = path;
     Files.createDirectories(path.resolve("log"));
     Files.createDirectories(path.resolve("ids"));
-    Files.writeString(path.resolve("format"), "quipu-engine 4\nidentity 0123456789abcdef\n");
+    Files.writeString(path.resolve("format"), "quipu-engine 5\nidentity 0123456789abcdef\n");
     mark(0, 0);
   }
 
@@ -159,15 +158,11 @@ public final class WrittenDirectory {
     State state = new State(IDENTITY, 1_000, 16);
     state.name(0, "a");
     state.value(0, value);
-    CounterContent content = state.counters.content(0, state.ids);
-    if (content == null) {
-      throw new AssertionError("it has a name");
-    }
     Snapshot.Start start =
         new Snapshot.Start(startFrame, 2 * (startFrame - 1), 1_000 * startFrame - 500);
     try (Snapshot snapshot = Snapshot.start(disk, path, IDENTITY, start)) {
       snapshot.idFiles(List.of(files), false);
-      snapshot.counter(0, content);
+      snapshot.counters(DirectoryWriter.still(state));
       snapshot.end(endFrame);
     }
     return path.resolve("snapshot-%016d.snap".formatted(startFrame));

@@ -195,4 +195,16 @@ final class CounterTablePageTest {
     assertEquals(0, page.findExpired(0, 100, found, 0, 2));
     assertEquals(Long.MAX_VALUE, page.nextExpiryMillis, "nothing is left to expire");
   }
+
+  @Test
+  void aLongNameFitsThoughCompactionFreesTooLittle() {
+    CounterTablePage page = new CounterTablePage();
+    page.name(0, "a".repeat(510)); // two bytes for its length
+    page.name(1, "b".repeat(509));
+    assertEquals(page.bytes.length, page.bytesEnd);
+    page.forgetName(0);
+    page.name(2, "c".repeat(512));
+    assertEquals("b".repeat(509), page.name(1));
+    assertEquals("c".repeat(512), page.name(2));
+  }
 }

@@ -189,7 +189,7 @@ final class CounterTableTest {
       Entry entry = each.getValue();
       check(each.getKey(), entry);
       int length = entry.name.getBytes(StandardCharsets.UTF_8).length;
-      bytes += 48 + length * 5 / 4 + (entry.text == null ? 0 : 96 + entry.text.length);
+      bytes += 36 + length * 5 / 4 + (entry.text == null ? 0 : 96 + entry.text.length);
       if (entry.isWritten()) {
         written.put(entry.name, each.getKey());
       }
@@ -230,11 +230,11 @@ final class CounterTableTest {
         expired.add(ordinal);
       }
     });
-    assertEquals(expired.size(), table.expiredSize(NOW));
+    assertEquals(expired.size(), table.expired.size(NOW));
     Set<Integer> found = new HashSet<>();
     int[] some = new int[100];
-    while (table.hasExpired(NOW)) {
-      int count = table.findExpired(NOW, some, some.length);
+    while (table.expired.mayExist(NOW)) {
+      int count = table.expired.find(NOW, some, some.length);
       IntStream.range(0, count).forEach(i -> assertTrue(found.add(some[i]), "found twice"));
       for (int i = 0; i < count; i++) {
         table.remove(some[i]);
@@ -242,7 +242,7 @@ final class CounterTableTest {
       }
     }
     assertEquals(expired, found);
-    assertEquals(0, table.expiredSize(NOW));
+    assertEquals(0, table.expired.size(NOW));
   }
 
   @Test

@@ -37,7 +37,7 @@ final class SortedNamesTest {
 
   private void add(String name) {
     int ordinal = ordinal(name);
-    sorted.add(ordinal, name.getBytes(StandardCharsets.UTF_8));
+    sorted.addAll(new int[] {ordinal});
     expected.put(name, ordinal);
   }
 

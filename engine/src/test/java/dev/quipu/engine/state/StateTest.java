@@ -90,7 +90,7 @@ final class StateTest {
   void memoryUseIsReportedInMebibytes() {
     state.counters.setText(state.counters.add("a"), new byte[3 << 20]);
     access.watch("w");
-    long names = 48 + 1; // of the counter, without its text
+    long names = 36 + 1; // of the counter, without its text
     assertEquals(names + 96 + (3 << 20) + 128 + 2, state.memoryBytes());
     state.limitMemory(4 << 20);
     QuipuException why = assertThrows(QuipuException.class, () -> state.requireMemory(1 << 20));

@@ -1,0 +1,274 @@
+package dev.quipu.engine.recovery;
+
+import dev.quipu.engine.damage.Damage;
+import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.log.Frame;
+import dev.quipu.engine.log.HoldRecord;
+import dev.quipu.engine.log.Records;
+import dev.quipu.engine.log.TransactionRecord;
+import dev.quipu.engine.recovery.Snapshot.Contents;
+import dev.quipu.engine.recovery.Snapshot.IdFileName;
+import dev.quipu.engine.recovery.Snapshot.Start;
+import dev.quipu.engine.state.CounterLoader;
+import dev.quipu.engine.state.State;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.IntBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a {@link Snapshot}. */
+public final class SnapshotReader {
+  private SnapshotReader() {}
+
+  /**
+   * Reads a snapshot into {@code state}.
+   *
+   * @throws DamageException if any of it is damaged
+   */
+  public static Contents read(Disk disk, Path path, long identity, State state) throws IOException {
+    return read(disk, path, identity, new Reading(state));
+  }
+
+  /**
+   * Verifies a snapshot and returns its content besides the state.
+   *
+   * @throws DamageException if any of it is damaged
+   */
+  public static Contents outline(Disk disk, Path path, long identity) throws IOException {
+    return read(disk, path, identity, new Outline());
+  }
+
+  private static Contents read(Disk disk, Path path, long identity, Outline reading)
+      throws IOException {
+    Frame frame = new Frame(identity);
+    long offset = 0;
+    long number = 0;
+    long size = disk.size(path);
+    while (offset < size && reading.end < 0) {
+      ByteBuffer in = frameAt(disk, path, offset, size);
+      Frame.Head head = frame.read(in, 0);
+      if (head == null || head.number() != ++number) {
+        reading.finish(); // a salvage keeps what was read
+        throw new DamageException(
+            Damage.SNAPSHOT, path, offset, "frame " + (number + 1) + " is damaged");
+      }
+      try {
+        Records.read(in.slice(Frame.HEAD_BYTES, head.payloadBytes()), reading);
+      } catch (RuntimeException e) {
+        throw new DamageException(
+            Damage.SNAPSHOT, path, offset, "frame %d cannot be applied: %s".formatted(number, e));
+      }
+      offset += head.frameBytes();
+    }
+    Start start = reading.start;
+    if (start == null || reading.end < 0) {
+      reading.finish(); // a salvage keeps what was read
+      throw new DamageException(Damage.SNAPSHOT, path, offset, "the end is missing");
+    }
+    reading.end();
+    return new Contents(start, List.copyOf(reading.idFiles), reading.end);
+  }
+
+  private static ByteBuffer frameAt(Disk disk, Path path, long offset, long size)
+      throws IOException {
+    ByteBuffer head = ByteBuffer.allocate(Frame.HEAD_BYTES);
+    disk.read(path, offset, head);
+    long payload = Math.max(0, head.getInt(4));
+    long length = Math.min(Frame.HEAD_BYTES + payload, size - offset);
+    ByteBuffer in = ByteBuffer.allocate((int) Math.min(length, Integer.MAX_VALUE - 8));
+    disk.read(path, offset, in);
+    return in.flip();
+  }
+
+  /** Reads all records of a snapshot, and keeps those that are not part of the state. */
+  private static class Outline implements Records.Reader {
+    final List<IdFileName> idFiles = new ArrayList<>();
+    @Nullable Start start;
+    long end = -1;
+
+    @Override
+    public void name(int ordinal, String name) {}
+
+    @Override
+    public void value(int ordinal, long value) {}
+
+    @Override
+    public void once(int ordinal, long high, long low, long delta, long value, int boundsMark) {
+      throw new IllegalStateException("a request in a snapshot");
+    }
+
+    @Override
+    public void cancel(int ordinal, long high, long low) {
+      throw new IllegalStateException("a request in a snapshot");
+    }
+
+    @Override
+    public void expires(int ordinal, long atMillis) {}
+
+    @Override
+    public void gone(int ordinal) {
+      throw new IllegalStateException("a removal in a snapshot");
+    }
+
+    @Override
+    public void free(int ordinal) {
+      throw new IllegalStateException("a free ordinal in a snapshot");
+    }
+
+    @Override
+    public void hadIds(int ordinal) {}
+
+    @Override
+    public void text(int ordinal, byte[] text) {}
+
+    @Override
+    public void transaction(TransactionRecord transaction) {
+      throw new IllegalStateException("a transaction in a snapshot");
+    }
+
+    @Override
+    public void hold(HoldRecord hold) {}
+
+    @Override
+    public void scale(int ordinal, int scale) {}
+
+    @Override
+    public void item(Key key, Optional<Item> item) {}
+
+    void salvaged() {}
+
+    void expect(long counters) {}
+
+    void page(int number, ByteBuffer image) {}
+
+    void order(IntBuffer ordinals) {}
+
+    /** Completes what was read so far. */
+    void finish() {}
+
+    /** The end was read. */
+    void end() {}
+
+    @Override
+    public void snapshot(byte kind, ByteBuffer in) {
+      switch (kind) {
+        case Records.START ->
+            start = new Start(Records.unsigned(in), Records.unsigned(in), Records.unsigned(in));
+        case Records.ID_FILE -> idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
+        case Records.SALVAGED -> salvaged();
+        case Records.SIZE -> expect(Records.unsigned(in));
+        case Records.PAGE -> page((int) Records.unsigned(in), part(in, Records.unsigned(in)));
+        case Records.ORDER -> order(part(in, Integer.BYTES * Records.unsigned(in)).asIntBuffer());
+        case Records.END -> {
+          finish();
+          end = Records.unsigned(in);
+        }
+        default -> throw new IllegalStateException("unexpected record kind " + kind);
+      }
+    }
+
+    private static ByteBuffer part(ByteBuffer in, long length) {
+      ByteBuffer part = in.slice(in.position(), Math.toIntExact(length));
+      in.position(in.position() + part.limit());
+      return part;
+    }
+  }
+
+  /** Applies the records of a snapshot. */
+  private static final class Reading extends Outline {
+    private final State state;
+    private final CounterLoader counters;
+    private boolean hasOrder;
+
+    Reading(State state) {
+      this.state = state;
+      this.counters = state.counters.loader();
+    }
+
+    @Override
+    void expect(long names) {
+      counters.expect(names);
+    }
+
+    @Override
+    void page(int number, ByteBuffer image) {
+      counters.add(number, image);
+    }
+
+    @Override
+    void order(IntBuffer ordinals) {
+      hasOrder = true;
+      counters.order(ordinals);
+    }
+
+    @Override
+    void finish() {
+      counters.finish();
+    }
+
+    @Override
+    void end() {
+      if (hasOrder) { // not in older formats
+        counters.ordered();
+      }
+    }
+
+    /** Returns the state with the pages that were read so far. */
+    private State state() {
+      counters.finish();
+      return state;
+    }
+
+    @Override
+    public void name(int ordinal, String name) {
+      state().name(ordinal, name);
+    }
+
+    @Override
+    public void value(int ordinal, long value) {
+      state().value(ordinal, value);
+    }
+
+    @Override
+    public void expires(int ordinal, long atMillis) {
+      state().expires(ordinal, atMillis);
+    }
+
+    @Override
+    public void hadIds(int ordinal) {
+      state().hadIds(ordinal);
+    }
+
+    @Override
+    public void text(int ordinal, byte[] text) {
+      state().text(ordinal, text);
+    }
+
+    @Override
+    public void hold(HoldRecord hold) {
+      state().hold(hold);
+    }
+
+    @Override
+    public void scale(int ordinal, int scale) {
+      state().scale(ordinal, scale);
+    }
+
+    @Override
+    public void item(Key key, Optional<Item> item) {
+      state.item(key, item);
+    }
+
+    @Override
+    void salvaged() {
+      state.isSalvaged = true;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package dev.quipu.engine.state;
+
+import dev.quipu.engine.ids.RequestIds;
+import java.nio.ByteBuffer;
+import java.nio.IntBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.PrimitiveIterator;
+
+/**
+ * Copies a {@link CounterTable} for a snapshot, piece by piece: its pages, and after them the order
+ * of its names. The table may change between the pieces: the log has the changes. Not thread-safe.
+ */
+public final class CounterImages {
+  private static final int ORDINALS_AT_ONCE = 16_384;
+
+  private final CounterTable counters;
+  private final CounterPages pages;
+  private final int size;
+  private final boolean isEmpty;
+
+  CounterImages(CounterTable counters, CounterPages pages) {
+    this.counters = counters;
+    this.pages = pages;
+    this.size = counters.named();
+    this.isEmpty = pages.size() == 0;
+  }
+
+  /**
+   * The counters of a page.
+   *
+   * @param number of the page, from 0
+   * @param isLast whether there was no page after it
+   * @param image names and values: see {@link CounterTablePage#image}
+   * @param ordinals of the counters with more content than that
+   * @param contents of these counters
+   */
+  public record Page(
+      int number,
+      boolean isLast,
+      ByteBuffer image,
+      List<Integer> ordinals,
+      List<CounterContent> contents) {}
+
+  /**
+   * A part of the order.
+   *
+   * @param ordinals of written counters in order of their names
+   * @param last the name of the last one
+   * @param isFull whether others may follow
+   */
+  public record Part(IntBuffer ordinals, String last, boolean isFull) {}
+
+  /** Returns the number of counters when the copy began. */
+  public int counters() {
+    return size;
+  }
+
+  /** Returns whether there was no page when the copy began. */
+  public boolean isEmpty() {
+    return isEmpty;
+  }
+
+  /** Returns a page, which exists. */
+  public Page page(int number, RequestIds ids) {
+    CounterTablePage page = pages.get(number);
+    List<Integer> ordinals = new ArrayList<>();
+    List<CounterContent> contents = new ArrayList<>();
+    for (int i = 0; i < CounterTablePage.SIZE; i++) {
+      int more = CounterTablePage.TEXT | CounterTablePage.EXPIRES | CounterTablePage.SCALED;
+      if (page.is(i, more) && page.hasName(i)) {
+        int ordinal = number * CounterTablePage.SIZE + i;
+        ordinals.add(ordinal);
+        contents.add(Objects.requireNonNull(counters.content(ordinal, ids)));
+      }
+    }
+    return new Page(number, number + 1 == pages.size(), page.image(ids), ordinals, contents);
+  }
+
+  /** Returns the part of the order that follows a name; all names follow the empty one. */
+  public Part orderAfter(String name) {
+    IntBuffer ordinals = IntBuffer.allocate(ORDINALS_AT_ONCE);
+    PrimitiveIterator.OfInt following = counters.from(name, false);
+    while (ordinals.hasRemaining() && following.hasNext()) {
+      ordinals.put(following.nextInt());
+    }
+    int count = ordinals.position();
+    String last = count == 0 ? null : counters.name(ordinals.get(count - 1));
+    return new Part(ordinals.flip(), last == null ? name : last, count == ORDINALS_AT_ONCE);
+  }
+}

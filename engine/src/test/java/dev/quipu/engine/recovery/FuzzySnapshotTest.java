@@ -1,0 +1,168 @@
+package dev.quipu.engine.recovery;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.FileDisk;
+import dev.quipu.engine.state.State;
+import dev.quipu.store.Key;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Counters change while a snapshot is written: the snapshot, and the records of the log from its
+ * start on, give the state of a plain map, whatever changed between which pieces.
+ */
+final class FuzzySnapshotTest {
+  private static final long IDENTITY = 0x0123_4567_89ab_cdefL;
+  private static final int NAMES = 20_000;
+  private static final int TEXT_MAX = 40;
+
+  @TempDir Path directory;
+  private final Disk disk = new FileDisk();
+  private final State state = new State(IDENTITY, 1_000, 1_000);
+  private final List<Consumer<State>> log = new ArrayList<>();
+  private final TreeMap<String, String> expected = new TreeMap<>(Key.ORDER);
+
+  /** Applies records to the state, and to the log that is replayed. */
+  private void append(Consumer<State> record) {
+    record.accept(state);
+    log.add(record);
+  }
+
+  private void change(Random random) {
+    String name =
+        "n" + Integer.toString(random.nextInt(NAMES), 36) + (random.nextInt(9) == 0 ? "é" : "");
+    int found = state.counters.find(name);
+    int kind = random.nextInt(10);
+    if (kind == 0 && found >= 0) { // its ordinal and its name may be used again
+      state.counters.free(found);
+      log.add(replayed -> replayed.free(found));
+      expected.remove(name);
+      return;
+    }
+    if (kind == 1 && found >= 0) {
+      append(each -> each.gone(found));
+      expected.remove(name);
+      return;
+    }
+    int ordinal = found >= 0 ? found : state.counters.add(name);
+    if (found < 0) {
+      log.add(replayed -> replayed.name(ordinal, name));
+    }
+    if (kind == 2) {
+      byte[] text = new byte[random.nextInt(TEXT_MAX)];
+      random.nextBytes(text);
+      append(each -> each.text(ordinal, text));
+      expected.put(name, new String(text, StandardCharsets.ISO_8859_1));
+      return;
+    }
+    long value = random.nextInt(4) == 0 ? random.nextLong() : random.nextInt(100);
+    append(each -> each.value(ordinal, value));
+    long expiry = kind == 3 ? 1 + random.nextInt(1_000) : 0;
+    append(each -> each.expires(ordinal, expiry));
+    expected.put(name, value + " until " + expiry);
+  }
+
+  private static Map<String, String> content(State state) {
+    TreeMap<String, String> content = new TreeMap<>(Key.ORDER);
+    String before = "";
+    var ordinals = state.counters.from("", true);
+    while (ordinals.hasNext()) {
+      int ordinal = ordinals.nextInt();
+      String name = String.valueOf(state.counters.name(ordinal));
+      assertEquals(ordinal, state.counters.find(name));
+      assertEquals(-1, Integer.signum(Key.ORDER.compare(before, name)), before + " " + name);
+      before = name;
+      byte[] text = state.counters.text(ordinal);
+      content.put(
+          name,
+          text == null
+              ? state.counters.value(ordinal) + " until " + state.counters.expiresAt(ordinal)
+              : new String(text, StandardCharsets.ISO_8859_1));
+    }
+    return content;
+  }
+
+  /** So many that pages are read, and names are added to the index, by several threads. */
+  @Test
+  void largeOnesAreReadByAllProcessors() throws IOException {
+    int count = 300_000;
+    state.ready();
+    for (int i = 0; i < count; i++) {
+      state.value(state.counters.add("c" + i * 7_919L % count), i);
+    }
+    Snapshot.Start start = new Snapshot.Start(1, 0, 0);
+    try (Snapshot snapshot = Snapshot.start(disk, directory, IDENTITY, start)) {
+      snapshot.counters(DirectoryWriter.still(state));
+      snapshot.end(1);
+    }
+    State read = new State(IDENTITY, 1_000, 1_000);
+    Path path = Snapshot.newest(disk, directory).orElseThrow();
+    var unused = SnapshotReader.read(disk, path, IDENTITY, read);
+    read.ready();
+    assertEquals(content(state), content(read));
+    assertEquals(count, content(read).size());
+    assertEquals(-1, read.counters.find("c" + count));
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+  void withTheLogItIsTheState(long seed) throws IOException {
+    Random random = new Random(seed);
+    state.ready();
+    for (int i = 0; i < NAMES; i++) {
+      change(random);
+    }
+    log.clear();
+    int each = random.nextInt(600);
+    Snapshot.Start start = new Snapshot.Start(1, 0, 0);
+    try (Snapshot snapshot = Snapshot.start(disk, directory, IDENTITY, start)) {
+      snapshot.counters(
+          new Snapshot.Source() {
+            @Override
+            public <T> T at(Function<State, T> read) {
+              for (int i = 0; i < each; i++) {
+                change(random);
+              }
+              T piece = read.apply(state);
+              for (int i = 0; i < each; i++) {
+                change(random);
+              }
+              return piece;
+            }
+          });
+      snapshot.end(1);
+    }
+    State read = new State(IDENTITY, 1_000, 1_000);
+    Path path = Snapshot.newest(disk, directory).orElseThrow();
+    assertEquals(start, SnapshotReader.read(disk, path, IDENTITY, read).start());
+    log.forEach(record -> record.accept(read));
+    read.ready();
+    assertEquals(Map.copyOf(expected), Map.copyOf(content(state)), "seed " + seed);
+    assertEquals(Map.copyOf(expected), Map.copyOf(content(read)), "seed " + seed);
+    assertEquals(expected.size(), read.counters.writtenSize());
+    assertEquals(state.counters.named(), read.counters.named());
+    assertEquals(state.memoryBytes(), read.memoryBytes());
+    for (int i = 0; i < 1_000; i++) { // it goes on
+      log.clear();
+      change(random);
+      log.forEach(record -> record.accept(read));
+    }
+    assertEquals(expected.keySet().toString(), content(read).keySet().toString());
+    assertNotEquals(0, expected.size());
+  }
+}
