@@ -10,8 +10,10 @@ import dev.quipu.bench.library.StoreOverhead;
 import dev.quipu.bench.library.TransactionCosts;
 import dev.quipu.bench.ports.BuildComparison;
 import dev.quipu.bench.ports.HoldRates;
+import dev.quipu.bench.ports.HttpRates;
 import dev.quipu.bench.ports.Ports;
 import dev.quipu.bench.ports.Sizes;
+import dev.quipu.bench.ports.load.HttpLoop;
 import dev.quipu.bench.ports.load.Workload;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -40,7 +42,7 @@ public final class Main {
   /**
    * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code combining}, {@code
    * ingest}, {@code sequences}, {@code sequence-costs}, {@code transactions}, {@code scale}, {@code
-   * ports}, {@code sizes} or {@code compare}, and the output file; then for the engine, values of
+   * ports}, {@code http}, {@code sizes} or {@code compare}, and the output file; then for the engine, values of
    * inFlight (default: all); for the scale, the largest number of ids (default: 32 million); for
    * the ports, rounds and seconds per turn; to compare, the jar of another build, rounds and
    * seconds per turn.
@@ -58,12 +60,13 @@ public final class Main {
               transactionsHead() + TransactionCosts.measure() + holdsHead() + HoldRates.measure();
           case "scale" -> scaleHead() + IdScale.measure(idsMax(arguments));
           case "ports" -> Ports.measure(rest(arguments), machine());
+          case "http" -> httpHead() + HttpRates.measure();
           case "sizes" -> Sizes.measure(rest(arguments), machine());
           case "compare" -> BuildComparison.measure(rest(arguments), machine());
           default ->
               throw new IllegalArgumentException(
                   "expected engine, stores, combining, ingest, sequences, sequence-costs,"
-                      + " transactions, scale, ports, sizes or compare, found "
+                      + " transactions, scale, ports, http, sizes or compare, found "
                       + arguments[0]);
         };
     System.out.println(table);
@@ -247,6 +250,29 @@ public final class Main {
     |---|---|---|---|---|
     """
         .formatted(machine());
+  }
+
+  private static String httpHead() throws IOException {
+    return """
+    # Benchmark of HTTP
+
+    Adds per second under request ids to 10,000 counters over HTTP, durable before the reply, by
+    `POST /v1/counters/{name}/add` and by `POST /v1/counters/bulk`. The peer of single adds is the
+    least that a server on Netty does: it reads a request and sends the same bytes each time. It
+    counts nothing, and is the upper limit of a server on the same library. The peer of bulk requests
+    is Quipu's own port of the Redis protocol, with as many adds in flight.
+
+    One generator with %d connections (the Redis protocol: %d), each of which waits for the reply
+    before it sends the next request. The servers share a core, the generator has the other. Turns of
+    2 s, the median of 7 rounds, and the range of the ratios of rounds. After each turn the sum of the
+    counters must equal what was acknowledged.
+
+    Measured by `./dev bench http` on %s.
+
+    | adds | peer | Quipu/s | peer/s | ratio | of rounds |
+    |---|---|---|---|---|---|
+    """
+        .formatted(HttpLoop.CONNECTIONS, Workload.CONNECTIONS, machine());
   }
 
   private static String holdsHead() {

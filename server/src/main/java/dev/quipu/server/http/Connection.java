@@ -29,6 +29,7 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +76,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private final RequestFlowControl flowControl = new RequestFlowControl(this, decoder);
   private final Channel channel;
   private final Connections.Place place;
+  private final Optional<LoopAdds> adds;
   private @Nullable PendingRequest reading;
   private @Nullable PendingRequest working;
   private @Nullable ReplyWriter writer;
@@ -96,7 +98,13 @@ final class Connection extends ChannelInboundHandlerAdapter {
       Clock clock,
       HttpDate date) {}
 
-  Connection(Channel channel, Connections.Place place, Shared shared) {
+  /**
+   * Creates a connection.
+   *
+   * @param adds to an engine in this process; empty for another store
+   */
+  Connection(Channel channel, Connections.Place place, Shared shared, Optional<LoopAdds> adds) {
+    this.adds = adds;
     this.channel = channel;
     this.place = place;
     this.shared = shared;
@@ -326,6 +334,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
       return;
     }
     Exchange.TimeLeft timeLeft = new Exchange.TimeLeft(clock, clock.nanoTime(), timeouts.request());
+    if (adds.isPresent() && joins(context, route, call, timeLeft)) {
+      return;
+    }
     boolean runs =
         shared.workers.tryRun(
             () -> replied(context, call, shared.dispatcher.reply(route, call, timeLeft)),
@@ -338,9 +349,43 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  private void replied(ChannelHandlerContext context, PendingRequest call, HttpReply reply) {
+  /** Makes the add of a request with those of other connections, if it can be one of a group. */
+  private boolean joins(
+      ChannelHandlerContext context, Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
+    LoopAdds group = adds.orElseThrow();
+    Dispatcher dispatcher = shared.dispatcher;
+    try {
+      Optional<Route.Part> part = dispatcher.part(route, call, timeLeft);
+      part.ifPresent(each ->
+          group.add(
+              each.add(),
+              result -> {
+                HttpReply reply = dispatcher.guarded(route, () -> each.reply().apply(result));
+                end(call, reply);
+                write(context, call, reply);
+              }));
+      return part.isPresent();
+    } catch (RuntimeException e) {
+      HttpReply reply =
+          dispatcher.guarded(
+              route,
+              () -> {
+                throw e;
+              });
+      end(call, reply);
+      write(context, call, reply);
+      return true;
+    }
+  }
+
+  /** Releases the memory of a request, except for that of its reply. */
+  private static void end(PendingRequest call, HttpReply reply) {
     call.body.discard();
     call.reservation.shrinkTo(reply.length());
+  }
+
+  private void replied(ChannelHandlerContext context, PendingRequest call, HttpReply reply) {
+    end(call, reply);
     try {
       context.executor().execute(() -> write(context, call, reply));
     } catch (RejectedExecutionException e) {

@@ -21,6 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -122,26 +123,47 @@ final class Dispatcher {
    * @param timeLeft until the answer must be there
    */
   HttpReply reply(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
-    HttpRequest request = call.request;
+    return guarded(
+        route,
+        () -> {
+          HttpReply reply = route.handler().handle(exchange(route, call, timeLeft));
+          return route.isRead() ? Representation.of(reply, call.request.headers()) : reply;
+        });
+  }
+
+  /**
+   * Returns what a request adds as a part of a group; empty if its route must run as a whole.
+   *
+   * @throws Problem if the request is invalid
+   */
+  Optional<Route.Part> part(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
+    return route.grouped().flatMap(group -> group.part(exchange(route, call, timeLeft)));
+  }
+
+  /** Returns a reply; exceptions become problems. */
+  HttpReply guarded(Route route, Supplier<HttpReply> reply) {
     try {
-      String raw = String.valueOf(route.match(rawPath(request.uri())));
-      Exchange exchange =
-          new Exchange(
-              request,
-              decode("the path", raw),
-              query(request.uri()),
-              call.body.all(),
-              call.reservation,
-              timeLeft);
-      if (route.writes()) {
-        exchange.requireNoPreconditions();
-      }
-      HttpReply reply = route.handler().handle(exchange);
-      return route.isRead() ? Representation.of(reply, request.headers()) : reply;
+      return reply.get();
     } catch (Throwable e) {
       Problem problem = failures.problem(e, route.path());
       return HttpReply.of(route.writes() ? problem.ofWrite() : problem.ofRead());
     }
+  }
+
+  private static Exchange exchange(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
+    String raw = String.valueOf(route.match(rawPath(call.request.uri())));
+    Exchange exchange =
+        new Exchange(
+            call.request,
+            decode("the path", raw),
+            query(call.request.uri()),
+            call.body.all(),
+            call.reservation,
+            timeLeft);
+    if (route.writes()) {
+      exchange.requireNoPreconditions();
+    }
+    return exchange;
   }
 
   private Problem noRoute(HttpMethod method, String path) {

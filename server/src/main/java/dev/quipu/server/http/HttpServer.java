@@ -1,5 +1,9 @@
 package dev.quipu.server.http;
 
+import dev.quipu.Add;
+import dev.quipu.Counters;
+import dev.quipu.ItemResult;
+import dev.quipu.backend.EmbeddedEngine;
 import dev.quipu.server.http.message.Failures;
 import dev.quipu.server.http.route.Metrics;
 import dev.quipu.server.http.route.OpenApi;
@@ -17,6 +21,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.RecvByteBufAllocator;
@@ -32,6 +37,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /** Serves counters, views and presence over HTTP. */
 public final class HttpServer implements AutoCloseable {
@@ -70,6 +76,8 @@ public final class HttpServer implements AutoCloseable {
   private final Workers workers;
   private final HostProcess host;
   private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
+  private final Map<EventLoop, LoopAdds> loopAdds = new ConcurrentHashMap<>();
+  private final Optional<Function<List<Add>, List<ItemResult>>> engine;
   private final PortMeter meter = new PortMeter();
   private final Metrics metrics;
   private final Routes routes;
@@ -87,6 +95,8 @@ public final class HttpServer implements AutoCloseable {
     this.tls = tls;
     this.clock = clock;
     this.host = host;
+    Counters counters = services.quipu().counters();
+    this.engine = counters.as(EmbeddedEngine.class).map(each -> counters::addAll);
     this.metrics = new Metrics(services.quipu(), meter, host);
     this.workers = new Workers(options.requestsMax(), host);
     Failures failures =
@@ -175,7 +185,10 @@ public final class HttpServer implements AutoCloseable {
     }
     meter.opened();
     channel.config().setRecvByteBufAllocator(RECEIVE).setAllocator(ALLOCATOR);
-    Connection connection = new Connection(channel, place.get(), shared);
+    Optional<LoopAdds> adds =
+        engine.map(each ->
+            loopAdds.computeIfAbsent(channel.eventLoop(), loop -> new LoopAdds(loop, each, host)));
+    Connection connection = new Connection(channel, place.get(), shared, adds);
     connections.put(channel, connection);
     channel
         .closeFuture()

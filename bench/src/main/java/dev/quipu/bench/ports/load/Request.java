@@ -34,6 +34,11 @@ public final class Request {
     return new Request(line + "\r\n");
   }
 
+  /** Returns the request of a text as it is. */
+  static Request text(String text) {
+    return new Request(text);
+  }
+
   /** Returns the request of a command of Redis. */
   static Request resp(String... words) {
     return new Request(respText(words));

@@ -16,11 +16,13 @@ import java.util.OptionalInt;
 /**
  * The released server in a separate process.
  *
+ * @param port its port for Redis' protocol
+ * @param http its port for HTTP
  * @param memcached its port for memcached, if enabled
  * @param start the time from the start of the process to its ready line
  */
 public record QuipuServer(
-    Path directory, Process process, int port, OptionalInt memcached, Duration start)
+    Path directory, Process process, int port, int http, OptionalInt memcached, Duration start)
     implements AutoCloseable {
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final Duration PAUSE = Duration.ofMillis(2);
@@ -46,11 +48,12 @@ public record QuipuServer(
       throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory("quipu-ports");
     int port = freePort();
+    int http = freePort();
     OptionalInt second = memcached ? OptionalInt.of(freePort()) : OptionalInt.empty();
     List<String> command = new ArrayList<>(before);
     command.addAll(List.of(java(), "--enable-native-access=ALL-UNNAMED"));
     command.addAll(List.of("-jar", jar, "serve", "--data", directory.resolve("data").toString()));
-    command.addAll(List.of("--http", "0", "--resp", "" + port));
+    command.addAll(List.of("--http", "" + http, "--resp", "" + port));
     second.ifPresent(each -> command.addAll(List.of("--memcached", "" + each)));
     command.addAll(options);
     File log = directory.resolve("log").toFile();
@@ -67,7 +70,7 @@ public record QuipuServer(
       Clock.system().sleep(PAUSE);
     }
     Duration start = Duration.ofNanos(Clock.system().nanoTime() - begun);
-    return new QuipuServer(directory, process, port, second, start);
+    return new QuipuServer(directory, process, port, http, second, start);
   }
 
   public static String jar() {

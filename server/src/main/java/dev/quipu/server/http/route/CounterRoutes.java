@@ -60,27 +60,61 @@ record CounterRoutes(
 
   /** POST /v1/counters/{name}/add */
   HttpReply add(Exchange exchange) {
-    AddResult result;
-    Map<String, Object> members;
     try {
-      JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling", "attributes"));
-      Add add =
-          read(
-              exchange.variable(),
-              body,
-              exchange.idempotencyKey().orElse(null),
-              exchange.isInUnits());
-      Map<String, String> attributes = body.members("attributes", Attributed.ATTRIBUTES_MAX);
-      result =
+      JsonBody body = addBody(exchange);
+      Add add = read(exchange, body);
+      Map<String, String> attributes = attributes(body);
+      AddResult result =
           attributes.isEmpty()
               ? counters.add(add)
               : observed.apply(() -> attributed(add, attributes));
-      members = members(add, result);
+      return reply(add, result);
     } catch (RuntimeException e) {
-      throw failures.problem(e, ADD).ofWrite().with("name", exchange.variable()); // as in a bulk
+      throw failed(exchange.variable(), e);
     }
-    HttpReply reply = HttpReply.json(200, members);
+  }
+
+  /** The same, as a part of a group. */
+  Optional<Route.Part> part(Exchange exchange) {
+    try {
+      JsonBody body = addBody(exchange);
+      Add add = read(exchange, body);
+      return attributes(body).isEmpty()
+          ? Optional.of(new Route.Part(add, result -> reply(add, result)))
+          : Optional.empty();
+    } catch (RuntimeException e) {
+      throw failed(exchange.variable(), e);
+    }
+  }
+
+  private HttpReply reply(Add add, ItemResult result) {
+    try {
+      return reply(add, result.result());
+    } catch (RuntimeException e) {
+      throw failed(add.counter(), e);
+    }
+  }
+
+  private static JsonBody addBody(Exchange exchange) {
+    return exchange.json(Set.of("delta", "floor", "ceiling", "attributes"));
+  }
+
+  private static Add read(Exchange exchange, JsonBody body) {
+    RequestId id = exchange.idempotencyKey().orElse(null);
+    return read(exchange.variable(), body, id, exchange.isInUnits());
+  }
+
+  private static Map<String, String> attributes(JsonBody body) {
+    return body.members("attributes", Attributed.ATTRIBUTES_MAX);
+  }
+
+  private HttpReply reply(Add add, AddResult result) {
+    HttpReply reply = HttpReply.json(200, members(add, result));
     return result instanceof AddResult.Replayed ? reply.with("Idempotent-Replayed", "true") : reply;
+  }
+
+  private Problem failed(String name, RuntimeException e) {
+    return failures.problem(e, ADD).ofWrite().with("name", name); // as in a bulk
   }
 
   private AddResult attributed(Add add, Map<String, String> attributes) {

@@ -1,8 +1,12 @@
 package dev.quipu.server.http.route;
 
+import dev.quipu.Add;
+import dev.quipu.ItemResult;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import io.netty.handler.codec.http.HttpMethod;
+import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param writes whether it may change something, so that the outcome is unknown after a timeout
  * @param open whether it needs no token
  * @param forPages whether pages of the allowed origins may use it
+ * @param grouped how it joins a group of adds; empty if it does not
  */
 public record Route(
     HttpMethod method,
@@ -21,10 +26,35 @@ public record Route(
     boolean writes,
     boolean open,
     boolean forPages,
-    Handler handler) {
+    Handler handler,
+    Optional<Grouped> grouped) {
   /** Handles a request. */
   public interface Handler {
     HttpReply handle(Exchange exchange);
+  }
+
+  /** Handles a request that makes one add, in two halves, neither of which may block. */
+  public interface Grouped {
+    /** Returns what to add; empty if the request has to be handled as a whole. */
+    Optional<Part> part(Exchange exchange);
+  }
+
+  /**
+   * A part of a group of adds.
+   *
+   * @param reply returns the reply to a result; may throw the problem of a failed add
+   */
+  public record Part(Add add, Function<ItemResult, HttpReply> reply) {}
+
+  private Route(
+      HttpMethod method,
+      String path,
+      int bodyBytesMax,
+      boolean writes,
+      boolean open,
+      boolean forPages,
+      Handler handler) {
+    this(method, path, bodyBytesMax, writes, open, forPages, handler, Optional.empty());
   }
 
   static Route get(String path, Handler handler) {
@@ -59,7 +89,13 @@ public record Route(
 
   /** Returns the same route, open to pages of the allowed origins. */
   Route andForPages() {
-    return new Route(method, path, bodyBytesMax, writes, open, true, handler);
+    return new Route(method, path, bodyBytesMax, writes, open, true, handler, grouped);
+  }
+
+  /** Returns the same route, which joins a group of adds. */
+  Route in(Grouped group) {
+    return new Route(
+        method, path, bodyBytesMax, writes, open, forPages, handler, Optional.of(group));
   }
 
   /** Returns the value of the variable; null if the path does not match. */

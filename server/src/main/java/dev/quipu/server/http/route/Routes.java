@@ -62,7 +62,7 @@ public final class Routes {
     OperationRoutes operation = new OperationRoutes(services, metrics, impediment, clock);
     all =
         List.of(
-            Route.post(CounterRoutes.ADD, SMALL_BODY_BYTES_MAX, counters::add),
+            Route.post(CounterRoutes.ADD, SMALL_BODY_BYTES_MAX, counters::add).in(counters::part),
             Route.post(CounterRoutes.BULK, BULK_BODY_BYTES_MAX, counters::bulk),
             Route.get("/v1/counters", counters::list),
             Route.query("/v1/counters/read", NAMES_BODY_BYTES_MAX, counters::readAll),

@@ -1,0 +1,74 @@
+package dev.quipu.server.http;
+
+import dev.quipu.Add;
+import dev.quipu.ItemResult;
+import dev.quipu.Limits;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.Reason;
+import dev.quipu.server.net.HostProcess;
+import dev.quipu.server.net.Incidents;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Adds of one event loop to the engine: the loop reads what all its connections have received, then
+ * commits it as one group and waits for the disk itself, which is faster than a handover to another
+ * thread for each. Confined to its event loop.
+ */
+final class LoopAdds {
+  private final Executor loop;
+  private final Function<List<Add>, List<ItemResult>> engine;
+  private final HostProcess host;
+  private List<Waiting> waiting = new ArrayList<>();
+
+  /** Creates the adds of a loop; {@code engine} returns when they are durable. */
+  LoopAdds(Executor loop, Function<List<Add>, List<ItemResult>> engine, HostProcess host) {
+    this.loop = loop;
+    this.engine = engine;
+    this.host = host;
+  }
+
+  private record Waiting(Add add, Consumer<ItemResult> then) {}
+
+  /** Makes an add with the next group, and passes its result on. */
+  void add(Add add, Consumer<ItemResult> then) {
+    if (waiting.isEmpty()) {
+      loop.execute(this::commit); // after the loop has read the input of its connections
+    }
+    waiting.add(new Waiting(add, then));
+  }
+
+  private void commit() {
+    List<Waiting> all = waiting;
+    waiting = new ArrayList<>();
+    for (int from = 0; from < all.size(); from += Limits.BULK_ADDS_MAX) {
+      commit(all.subList(from, Math.min(all.size(), from + Limits.BULK_ADDS_MAX)));
+    }
+  }
+
+  private void commit(List<Waiting> group) {
+    List<ItemResult> results;
+    try {
+      results = engine.apply(group.stream().map(Waiting::add).toList());
+    } catch (RuntimeException e) { // in any case, the waiting clients must get a reply
+      results = Collections.nCopies(group.size(), new ItemResult.Failed(e));
+    } catch (Error e) { // the engine has already stopped itself if the error is its own
+      host.onError().accept(e);
+      var unknown = new OutcomeUnknownException(Reason.UNAVAILABLE, "the engine stopped: " + e, e);
+      results = Collections.nCopies(group.size(), new ItemResult.Failed(unknown));
+    }
+    for (int i = 0; i < group.size(); i++) {
+      try {
+        group.get(i).then.accept(results.get(i));
+      } catch (RuntimeException e) { // of this connection alone
+        Incidents.inConnection("Unhandled exception after a commit", e);
+      } catch (Error e) { // the others must get a reply
+        host.onError().accept(e);
+      }
+    }
+  }
+}
