@@ -42,10 +42,10 @@ public final class Main {
   /**
    * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code combining}, {@code
    * ingest}, {@code sequences}, {@code sequence-costs}, {@code transactions}, {@code scale}, {@code
-   * ports}, {@code http}, {@code sizes} or {@code compare}, and the output file; then for the engine, values of
-   * inFlight (default: all); for the scale, the largest number of ids (default: 32 million); for
-   * the ports, rounds and seconds per turn; to compare, the jar of another build, rounds and
-   * seconds per turn.
+   * ports}, {@code http}, {@code sizes} or {@code compare}, and the output file; then for the
+   * engine, values of inFlight (default: all); for the scale, the largest number of ids (default:
+   * 32 million); for the ports, rounds and seconds per turn; to compare, the jar of another build,
+   * rounds and seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -259,13 +259,13 @@ public final class Main {
     Adds per second under request ids to 10,000 counters over HTTP, durable before the reply, by
     `POST /v1/counters/{name}/add` and by `POST /v1/counters/bulk`. The peer of single adds is the
     least that a server on Netty does: it reads a request and sends the same bytes each time. It
-    counts nothing, and is the upper limit of a server on the same library. The peer of bulk requests
-    is Quipu's own port of the Redis protocol, with as many adds in flight.
+    counts nothing, and is the upper limit of a server on the same library. The peer of bulk
+    requests is Quipu's own port of the Redis protocol, with as many adds in flight.
 
     One generator with %d connections (the Redis protocol: %d), each of which waits for the reply
-    before it sends the next request. The servers share a core, the generator has the other. Turns of
-    2 s, the median of 7 rounds, and the range of the ratios of rounds. After each turn the sum of the
-    counters must equal what was acknowledged.
+    before it sends the next request. The servers share a core, the generator has the other. Turns
+    of 2 s, the median of 7 rounds, and the range of the ratios of rounds. After each turn the sum
+    of the counters must equal what was acknowledged.
 
     Measured by `./dev bench http` on %s.
 

@@ -320,8 +320,8 @@ final class CounterTablePage {
    *
    * <pre>{@code
    * IMAGE: bytes of all names with their lengths, counters with a name.
-   * COUNTER: flags, number of free ordinals before it (if flagged), name after its length, value (if
-   * flagged). Numbers are variable-length integers, as in Records.
+   * COUNTER: flags, number of free ordinals before it (if flagged), name after its length, value
+   * (if flagged). Numbers are variable-length integers, as in Records.
    * }</pre>
    */
   ByteBuffer image(RequestIds ids) {

@@ -97,7 +97,7 @@ final class FuzzySnapshotTest {
     return content;
   }
 
-  /** So many that pages are read, and names are added to the index, by several threads. */
+  /** Several threads read pages, and add names to the index. */
   @Test
   void largeOnesAreReadByAllProcessors() throws IOException {
     int count = 300_000;

@@ -98,11 +98,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       Clock clock,
       HttpDate date) {}
 
-  /**
-   * Creates a connection.
-   *
-   * @param adds to an engine in this process; empty for another store
-   */
+  /** With the adds to an engine in this process; empty for another store. */
   Connection(Channel channel, Connections.Place place, Shared shared, Optional<LoopAdds> adds) {
     this.adds = adds;
     this.channel = channel;
@@ -334,7 +330,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
       return;
     }
     Exchange.TimeLeft timeLeft = new Exchange.TimeLeft(clock, clock.nanoTime(), timeouts.request());
-    if (adds.isPresent() && joins(context, route, call, timeLeft)) {
+    if (adds.isPresent()
+        && adds.get()
+            .takes(shared.dispatcher, route, call, timeLeft, reply -> end(context, call, reply))) {
       return;
     }
     boolean runs =
@@ -349,43 +347,13 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Makes the add of a request with those of other connections, if it can be one of a group. */
-  private boolean joins(
-      ChannelHandlerContext context, Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
-    LoopAdds group = adds.orElseThrow();
-    Dispatcher dispatcher = shared.dispatcher;
-    try {
-      Optional<Route.Part> part = dispatcher.part(route, call, timeLeft);
-      part.ifPresent(each ->
-          group.add(
-              each.add(),
-              result -> {
-                HttpReply reply = dispatcher.guarded(route, () -> each.reply().apply(result));
-                end(call, reply);
-                write(context, call, reply);
-              }));
-      return part.isPresent();
-    } catch (RuntimeException e) {
-      HttpReply reply =
-          dispatcher.guarded(
-              route,
-              () -> {
-                throw e;
-              });
-      end(call, reply);
-      write(context, call, reply);
-      return true;
-    }
-  }
-
-  /** Releases the memory of a request, except for that of its reply. */
-  private static void end(PendingRequest call, HttpReply reply) {
-    call.body.discard();
-    call.reservation.shrinkTo(reply.length());
+  private void end(ChannelHandlerContext context, PendingRequest call, HttpReply reply) {
+    call.ended(reply);
+    write(context, call, reply);
   }
 
   private void replied(ChannelHandlerContext context, PendingRequest call, HttpReply reply) {
-    end(call, reply);
+    call.ended(reply);
     try {
       context.executor().execute(() -> write(context, call, reply));
     } catch (RejectedExecutionException e) {

@@ -5,11 +5,15 @@ import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Reason;
+import dev.quipu.server.http.message.Exchange;
+import dev.quipu.server.http.message.HttpReply;
+import dev.quipu.server.http.route.Route;
 import dev.quipu.server.net.HostProcess;
 import dev.quipu.server.net.Incidents;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -33,6 +37,36 @@ final class LoopAdds {
   }
 
   private record Waiting(Add add, Consumer<ItemResult> then) {}
+
+  /**
+   * Makes the add of a request with the next group, if it makes one.
+   *
+   * @param then receives the reply
+   * @return false if its route must run as a whole
+   */
+  boolean takes(
+      Dispatcher dispatcher,
+      Route route,
+      PendingRequest call,
+      Exchange.TimeLeft timeLeft,
+      Consumer<HttpReply> then) {
+    try {
+      Optional<Route.Part> part = dispatcher.part(route, call, timeLeft);
+      part.ifPresent(each ->
+          add(
+              each.add(),
+              result -> then.accept(dispatcher.guarded(route, () -> each.reply().apply(result)))));
+      return part.isPresent();
+    } catch (RuntimeException e) {
+      then.accept(
+          dispatcher.guarded(
+              route,
+              () -> {
+                throw e;
+              }));
+      return true;
+    }
+  }
 
   /** Makes an add with the next group, and passes its result on. */
   void add(Add add, Consumer<ItemResult> then) {

@@ -33,4 +33,10 @@ final class PendingRequest {
   String path() {
     return route == null ? "none" : route.path();
   }
+
+  /** Releases the memory of the request, except for that of its reply. */
+  void ended(HttpReply result) {
+    body.discard();
+    reservation.shrinkTo(result.length());
+  }
 }
