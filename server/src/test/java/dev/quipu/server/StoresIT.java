@@ -52,6 +52,7 @@ final class StoresIT {
   private static final double LOST = 0.05;
   private static final long SEED = Long.getLong("seed", 20_261_121L);
   private static final String COUNTER = "hot";
+  private static final String WITHOUT_IDS = "without";
   private static final String PARTITION = "counter/" + COUNTER;
   private static final Duration ANSWER_MAX = Duration.ofMinutes(5);
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
@@ -66,7 +67,8 @@ final class StoresIT {
       countBothWays(
           new RedisProtocol(),
           store.port(),
-          (port, name) -> "redis://127.0.0.1:%d?prefix=%s".formatted(port, name),
+          (port, name) ->
+              "redis://127.0.0.1:%d?prefix=%s&combine=%s".formatted(port, name, combine(name)),
           write -> contains(write, "{" + PARTITION + "}:value") ? 1 : 0);
     }
   }
@@ -92,10 +94,15 @@ final class StoresIT {
           new DynamoDbProtocol(),
           store.endpoint().getPort(),
           (port, name) ->
-              "dynamodb://key:secret@us-east-1/%s?endpoint=http://127.0.0.1:%d"
-                  .formatted(name, port),
+              "dynamodb://key:secret@us-east-1/%s?endpoint=http://127.0.0.1:%d&combine=%s"
+                  .formatted(name, port, combine(name)),
           write -> contains(write, PARTITION) ? 1 : 0);
     }
+  }
+
+  /** Without ids each write is one add, which the proxy counts. */
+  private static String combine(String store) {
+    return store.equals(WITHOUT_IDS) ? "off" : "on";
   }
 
   private void countBothWays(
@@ -106,7 +113,7 @@ final class StoresIT {
       throws Exception {
     for (String technique : List.of("marker-item", "atomic-add")) {
       boolean hasIds = technique.equals("marker-item");
-      String store = hasIds ? "with_ids" : "without";
+      String store = hasIds ? "with_ids" : WITHOUT_IDS;
       try (FaultProxy proxy =
           FaultProxy.start(protocol, storePort, Duration.ofSeconds(1), measure)) {
         String through = uri.apply(proxy.port(), store);

@@ -90,7 +90,8 @@ public final class DatastoreDriver extends EntityDriver<com.google.cloud.datasto
   }
 
   /**
-   * Opens a driver on the entities of one kind.
+   * Opens a driver on the entities of one kind. An add waits up to {@link StoreUri#TIMEOUT} for
+   * other adds to its item.
    *
    * @param datastore the caller closes it; its retries should be off
    */
