@@ -4,6 +4,7 @@ import dev.quipu.bench.library.CombinedAdds;
 import dev.quipu.bench.library.DurableAdds;
 import dev.quipu.bench.library.IdScale;
 import dev.quipu.bench.library.IngestOverhead;
+import dev.quipu.bench.library.LargeState;
 import dev.quipu.bench.library.SequenceCosts;
 import dev.quipu.bench.library.SequenceNumbers;
 import dev.quipu.bench.library.StoreOverhead;
@@ -42,10 +43,11 @@ public final class Main {
   /**
    * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code combining}, {@code
    * ingest}, {@code sequences}, {@code sequence-costs}, {@code transactions}, {@code scale}, {@code
-   * ports}, {@code http}, {@code sizes} or {@code compare}, and the output file; then for the
-   * engine, values of inFlight (default: all); for the scale, the largest number of ids (default:
-   * 32 million); for the ports, rounds and seconds per turn; to compare, the jar of another build,
-   * rounds and seconds per turn.
+   * large}, {@code ports}, {@code http}, {@code sizes} or {@code compare}, and the output file;
+   * then for the engine, values of inFlight (default: all); for the scale, the largest number of
+   * ids (default: 32 million); for a large state, the number of counters (default: 100 million);
+   * for the ports, rounds and seconds per turn; to compare, the jar of another build, rounds and
+   * seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -59,6 +61,7 @@ public final class Main {
           case "transactions" ->
               transactionsHead() + TransactionCosts.measure() + holdsHead() + HoldRates.measure();
           case "scale" -> scaleHead() + IdScale.measure(idsMax(arguments));
+          case "large" -> largeHead() + LargeState.measure(countersMax(arguments));
           case "ports" -> Ports.measure(rest(arguments), machine());
           case "http" -> httpHead() + HttpRates.measure();
           case "sizes" -> Sizes.measure(rest(arguments), machine());
@@ -66,7 +69,7 @@ public final class Main {
           default ->
               throw new IllegalArgumentException(
                   "expected engine, stores, combining, ingest, sequences, sequence-costs,"
-                      + " transactions, scale, ports, http, sizes or compare, found "
+                      + " transactions, scale, large, ports, http, sizes or compare, found "
                       + arguments[0]);
         };
     System.out.println(table);
@@ -232,6 +235,28 @@ public final class Main {
 
   private static long idsMax(String[] arguments) {
     return arguments.length > 2 ? Long.parseLong(arguments[2]) : 32_000_000;
+  }
+
+  private static long countersMax(String[] arguments) {
+    return arguments.length > 2 ? Long.parseLong(arguments[2]) : 100_000_000;
+  }
+
+  private static String largeHead() throws IOException {
+    return """
+    # Benchmark of a large state
+
+    Counters with names of 16 letters, each of which is written once under a request id, in groups
+    of 4,096, by a process with a heap of 7 GiB that is then killed. Another such process opens the
+    directory, and checks the number of counters, and the value and the replay of 100,000 of them at
+    random. All counters are in memory; request ids are on disk, except for the newest ones.
+    Resident is the largest memory of that process at any time.
+
+    Measured by `./dev bench large` on %s.
+
+    | counters and ids | written/s | MiB on disk | seconds to open | resident, MiB |
+    |---|---|---|---|---|
+    """
+        .formatted(machine());
   }
 
   private static String scaleHead() throws IOException {

@@ -25,7 +25,7 @@ import java.util.Locale;
  */
 public final class HttpRates {
   private static final int BULK = 128;
-  private static final int WARM_UP_TURNS = 5;
+  private static final int WARM_UP_TURNS = 14;
   private static final int ROUNDS = 7;
   private static final Duration TURN = Duration.ofSeconds(2);
 

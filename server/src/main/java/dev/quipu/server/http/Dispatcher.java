@@ -38,6 +38,7 @@ final class Dispatcher {
   private final Optional<byte[]> token;
   private final Set<String> origins;
   private final Failures failures;
+  private volatile String lastHost = ""; // allowed; most requests have the same
 
   Dispatcher(Routes routes, HttpOptions.Access access, Failures failures) {
     this.routes = routes;
@@ -54,7 +55,8 @@ final class Dispatcher {
   Route route(HttpRequest request) {
     String path = rawPath(request.uri());
     HttpMethod method = request.method();
-    if (request.headers().getAll(HttpHeaderNames.ORIGIN).size() > 1) {
+    if (request.headers().contains(HttpHeaderNames.ORIGIN)
+        && request.headers().getAll(HttpHeaderNames.ORIGIN).size() > 1) {
       throw Problem.badRequest("duplicate header Origin; send exactly one");
     }
     Optional<Route> found = routes.find(method, path);
@@ -197,14 +199,15 @@ final class Dispatcher {
       throw Problem.badRequest(
           "request has %d Host headers; it must have exactly one".formatted(hosts.size()));
     }
-    if (token.isEmpty()) {
-      String sent = host(request);
+    String sent = token.isEmpty() ? host(request) : "";
+    if (token.isEmpty() && !sent.equals(lastHost)) {
       String host = PORT.matcher(sent.toLowerCase(Locale.ROOT)).replaceFirst("");
       if (!isAddress(host) && !host.equals("localhost")) {
         throw forbidden(
             "Host %s is not allowed without a token; use localhost or an address, or --token-file"
                 .formatted(sent));
       }
+      lastHost = sent;
     }
   }
 
@@ -270,16 +273,19 @@ final class Dispatcher {
 
   /** Returns the end of scheme and authority of an absolute target; 0 if it is only a path. */
   private static int authorityEnd(String uri) {
+    if (uri.startsWith("/")) {
+      return 0; // the common case
+    }
     Matcher absolute = ABSOLUTE.matcher(uri);
     return absolute.lookingAt() ? absolute.end() : 0;
   }
 
   private static Map<String, String> query(String uri) {
-    Map<String, String> parameters = new HashMap<>();
     int start = uri.indexOf('?');
     if (start < 0 || start == uri.length() - 1) {
-      return parameters;
+      return Map.of();
     }
+    Map<String, String> parameters = new HashMap<>();
     for (String part : uri.substring(start + 1).split("&", -1)) {
       int equals = part.indexOf('=');
       String name = decode("the query", equals < 0 ? part : part.substring(0, equals));
@@ -292,8 +298,21 @@ final class Dispatcher {
     return parameters;
   }
 
+  /** Returns whether a text is its own decoding. */
+  private static boolean isPlain(String raw) {
+    for (int i = 0; i < raw.length(); i++) {
+      if (raw.charAt(i) == '%' || raw.charAt(i) >= 0x80) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Percent-decodes a text, and rejects malformed escapes. */
   private static String decode(String where, String raw) {
+    if (isPlain(raw)) {
+      return raw;
+    }
     byte[] bytes = raw.getBytes(StandardCharsets.ISO_8859_1); // as Netty decoded them
     ByteBuffer decoded = ByteBuffer.allocate(bytes.length);
     for (int i = 0; i < bytes.length; i++) {

@@ -23,9 +23,7 @@ import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.RecvByteBufAllocator;
-import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.ssl.SslContext;
@@ -46,6 +44,9 @@ public final class HttpServer implements AutoCloseable {
 
   /** Memory of an idle connection. */
   private static final int CONNECTION_BYTES = 4 << 10;
+
+  /** With fewer loops, more adds share a sync: see {@link LoopAdds}. */
+  private static final int LOOPS = Runtime.getRuntime().availableProcessors();
 
   private static final int CHECKS_PER_TIMEOUT = 4;
   private static final int ARENAS = 2;
@@ -72,7 +73,7 @@ public final class HttpServer implements AutoCloseable {
   private final HttpOptions options;
   private final Optional<SslContext> tls;
   private final Clock clock;
-  private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
+  private final EventLoopGroup loops = Transport.NIO.loops(LOOPS);
   private final Workers workers;
   private final HostProcess host;
   private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();

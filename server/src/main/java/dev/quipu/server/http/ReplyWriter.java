@@ -8,6 +8,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
 import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.DefaultLastHttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -28,6 +29,13 @@ import java.util.List;
 /** Writes one reply as fast as the client reads it. Confined to an event loop. */
 final class ReplyWriter {
   private static final int SLICE_BYTES = 16 << 10;
+
+  /** Names of headers are constants; values may come from a request, and are validated. */
+  private static final DefaultHttpHeadersFactory HEADERS =
+      DefaultHttpHeadersFactory.headersFactory().withNameValidation(false);
+
+  private static final DefaultHttpHeadersFactory TRAILERS =
+      DefaultHttpHeadersFactory.trailersFactory();
 
   private final ChannelHandlerContext context;
   private final ChannelFutureListener whenWritten;
@@ -60,11 +68,12 @@ final class ReplyWriter {
     HttpResponseStatus status = HttpResponseStatus.valueOf(reply.status());
     if (writer.body.readableBytes() <= SLICE_BYTES) {
       ByteBuf all = writer.body.readRetainedSlice(writer.body.readableBytes());
-      var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, all);
+      var response =
+          new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, all, HEADERS, TRAILERS);
       describe(response, reply, keepAlive, date);
       writer.last(response);
     } else {
-      var head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, status);
+      var head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, status, HEADERS);
       describe(head, reply, keepAlive, date);
       ChannelFuture unused = context.write(head);
       writer.proceed();

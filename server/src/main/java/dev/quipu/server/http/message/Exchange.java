@@ -220,10 +220,23 @@ public record Exchange(
   }
 
   private static String text(ByteBuffer bytes) {
+    if (bytes.hasArray() && isAscii(bytes)) {
+      int start = bytes.arrayOffset() + bytes.position();
+      return new String(bytes.array(), start, bytes.remaining(), StandardCharsets.ISO_8859_1);
+    }
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(bytes.duplicate()).toString();
     } catch (CharacterCodingException e) {
       throw Problem.badRequest("the body is not valid UTF-8");
     }
+  }
+
+  private static boolean isAscii(ByteBuffer bytes) {
+    for (int i = bytes.position(); i < bytes.limit(); i++) {
+      if (bytes.get(i) < 0) {
+        return false;
+      }
+    }
+    return true;
   }
 }

@@ -100,16 +100,16 @@ public record Route(
 
   /** Returns the value of the variable; null if the path does not match. */
   public @Nullable String match(String rawPath) {
-    int brace = path.indexOf('{');
-    if (brace < 0) {
+    int before = path.indexOf('{');
+    if (before < 0) {
       return rawPath.equals(path) ? "" : null;
     }
-    String before = path.substring(0, brace);
-    String after = path.substring(path.indexOf('}') + 1);
+    int after = path.length() - path.indexOf('}') - 1;
+    int end = rawPath.length() - after;
     boolean fits =
-        rawPath.length() > before.length() + after.length()
-            && rawPath.startsWith(before)
-            && rawPath.endsWith(after);
-    return fits ? rawPath.substring(before.length(), rawPath.length() - after.length()) : null;
+        end > before
+            && rawPath.regionMatches(0, path, 0, before)
+            && rawPath.regionMatches(end, path, path.length() - after, after);
+    return fits ? rawPath.substring(before, end) : null;
   }
 }

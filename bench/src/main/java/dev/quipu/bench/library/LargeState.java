@@ -1,0 +1,164 @@
+package dev.quipu.bench.library;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.ItemResult;
+import dev.quipu.RequestId;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.testservers.DataDirectory;
+import dev.quipu.time.Clock;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+
+/**
+ * Many counters, each of which is written once under a request id, in a process of their own that
+ * is then killed; another process opens the directory and checks a sample.
+ */
+public final class LargeState {
+  private static final int GROUP = 4_096;
+  private static final int SAMPLE = 100_000;
+  private static final int DELTAS = 1_000;
+  private static final long SPREAD = 0x9E3779B97F4A7C15L; // odd: all names differ
+  private static final String HEAP = "-Xmx7g";
+  private static final long STATE_BYTES_MAX = 6L << 30;
+  private static final String READY = "ready ";
+
+  private LargeState() {}
+
+  /** Returns the rows of the table. */
+  public static String measure(long counters) throws IOException, InterruptedException {
+    Path directory = Files.createTempDirectory("quipu-large").resolve("data");
+    try {
+      String written = run("write", directory, counters);
+      String opened = run("open", directory, counters);
+      return "| %,d | %s | %,d | %s |%n".formatted(counters, written, mebibytes(directory), opened);
+    } finally {
+      DataDirectory.delete(directory.resolveSibling("data"));
+    }
+  }
+
+  private static long mebibytes(Path directory) throws IOException {
+    long bytes = 0;
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        bytes += Files.size(file);
+      }
+    }
+    return bytes >> 20;
+  }
+
+  /** Runs this class until it is ready, and kills it. */
+  private static String run(String what, Path directory, long counters)
+      throws IOException, InterruptedException {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                HEAP,
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                LargeState.class.getName(),
+                what,
+                directory.toString(),
+                Long.toString(counters))
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "stop-large"));
+    try (BufferedReader printed = process.inputReader(StandardCharsets.UTF_8)) {
+      for (String line = printed.readLine(); line != null; line = printed.readLine()) {
+        System.err.println(line);
+        if (line.startsWith(READY)) {
+          return line.substring(READY.length());
+        }
+      }
+    } finally {
+      process.destroyForcibly();
+      process.waitFor();
+    }
+    throw new IOException("the process that should " + what + " has ended");
+  }
+
+  /** Writes or opens a directory, and waits to be killed. */
+  public static void main(String[] arguments) throws Exception {
+    Path directory = Path.of(arguments[1]);
+    long counters = Long.parseLong(arguments[2]);
+    long start = Clock.system().nanoTime();
+    Engine engine =
+        Engine.open(directory, EngineOptions.defaults().withMemoryBytesMax(STATE_BYTES_MAX));
+    double seconds = seconds(start);
+    if (arguments[0].equals("write")) {
+      write(engine, counters);
+      System.out.println(READY + String.format(Locale.ROOT, "%,.0f", counters / seconds(start)));
+    } else {
+      check(engine, counters);
+      System.out.println(
+          READY + String.format(Locale.ROOT, "%.1f | %,d", seconds, residentMebibytes()));
+    }
+    Clock.system().sleep(Duration.ofDays(1));
+  }
+
+  private static double seconds(long start) {
+    return (Clock.system().nanoTime() - start) / 1e9;
+  }
+
+  private static Add add(long number) {
+    String name = String.format(Locale.ROOT, "%016x", number * SPREAD);
+    return new Add(name, 1 + number % DELTAS, RequestId.of(SPREAD, number));
+  }
+
+  private static void write(Engine engine, long counters) {
+    List<Add> group = new ArrayList<>();
+    for (long i = 0; i < counters; i++) {
+      group.add(add(i));
+      if (group.size() == GROUP || i + 1 == counters) {
+        for (ItemResult result : engine.addAll(group)) {
+          if (!(result.result() instanceof AddResult.Applied)) {
+            throw new IllegalStateException(result.toString());
+          }
+        }
+        group.clear();
+      }
+      if ((i + 1) % 10_000_000 == 0) {
+        System.out.printf(Locale.ROOT, "%,d counters, %,d MiB%n", i + 1, residentMebibytes());
+      }
+    }
+  }
+
+  /** Compares a random sample, and the total number, to what was written. */
+  private static void check(Engine engine, long counters) {
+    if (engine.statistics().counters() != counters) {
+      throw new IllegalStateException(engine.statistics().toString());
+    }
+    SplittableRandom random = new SplittableRandom(1);
+    for (int i = 0; i < SAMPLE; i++) {
+      Add add = add(random.nextLong(counters));
+      if (engine.read(add.counter()).orElseThrow().value() != add.delta()
+          || !(engine.add(add) instanceof AddResult.Replayed)) {
+        throw new IllegalStateException(add + " is not what was written");
+      }
+    }
+  }
+
+  private static long residentMebibytes() {
+    try {
+      for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+        if (line.startsWith("VmHWM:")) {
+          return Long.parseLong(line.replaceAll("\\D", "")) >> 10;
+        }
+      }
+    } catch (IOException e) {
+      return -1; // not on Linux
+    }
+    return -1;
+  }
+}
