@@ -8,6 +8,7 @@ import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.testservers.DataDirectory;
 import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -17,7 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 
 /**
@@ -139,7 +140,7 @@ public final class LargeState {
     if (engine.statistics().counters() != counters) {
       throw new IllegalStateException(engine.statistics().toString());
     }
-    SplittableRandom random = new SplittableRandom(1);
+    RandomGenerator random = Randomness.seeded(1);
     for (int i = 0; i < SAMPLE; i++) {
       Add add = add(random.nextLong(counters));
       if (engine.read(add.counter()).orElseThrow().value() != add.delta()
