@@ -130,7 +130,7 @@ public interface StoreDriver extends AutoCloseable {
    *
    * @param effect its effect on writes
    * @param survives what acknowledged writes survive with it
-   * @param setting name and value, such as {@code appendfsync=everysec}; no secrets
+   * @param setting name and value, such as {@code appendfsync=no}; no secrets
    * @param remedy the setting to use instead
    */
   public record Finding(Effect effect, Survival survives, String setting, String remedy) {

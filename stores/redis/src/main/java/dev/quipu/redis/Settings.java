@@ -104,8 +104,9 @@ final class Settings {
     losing(found, Survival.NONE, "appendonly", config.getOrDefault("appendonly", isLogged), "yes");
     if (isLogged.equals("yes")) {
       String sync = config.getOrDefault("appendfsync", UNKNOWN);
-      // Redis replies after it has written to the log, also if it syncs the log later.
-      Survival survives = sync.equals(UNKNOWN) ? Survival.NONE : Survival.PROCESS;
+      // With "everysec", Redis replies before it writes to its log if a sync takes long: for up to
+      // two seconds. With "no" it always writes first.
+      Survival survives = sync.equals("no") ? Survival.PROCESS : Survival.NONE;
       losing(found, survives, "appendfsync", sync, "always");
       losing(
           found,

@@ -96,6 +96,17 @@ final class RedisSettingsTest {
   }
 
   @Test
+  void onlyALogThatIsWrittenBeforeTheReplySurvivesTheEndOfTheProcess() {
+    try (RedisServer server = RedisServer.startDurable();
+        StoreDriver accepting = open(server, "&durability=process")) {
+      set(server, "appendfsync", "no");
+      assertEquals(List.of("LOSES_WRITES_BY_CHOICE appendfsync=no"), settings(accepting));
+      set(server, "appendfsync", "everysec"); // it is written later if a sync takes long
+      assertEquals(List.of("LOSES_WRITES appendfsync=everysec"), settings(accepting));
+    }
+  }
+
+  @Test
   void hiddenSettingsAreNotAssumedSafe() {
     try (RedisServer server = RedisServer.startDurable()) {
       admin(
