@@ -73,7 +73,12 @@ public final class HttpServer implements AutoCloseable {
   private final HttpOptions options;
   private final Optional<SslContext> tls;
   private final Clock clock;
-  private final EventLoopGroup loops = Transport.NIO.loops(LOOPS);
+
+  /** Not io_uring, which writes later: what is not written has to be reserved. */
+  private final Transport transport =
+      Transport.EPOLL.isAvailable() ? Transport.EPOLL : Transport.NIO;
+
+  private final EventLoopGroup loops = transport.loops(LOOPS);
   private final Workers workers;
   private final HostProcess host;
   private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
@@ -165,7 +170,7 @@ public final class HttpServer implements AutoCloseable {
   private Channel listen() throws IOException {
     try {
       Channel listener =
-          Listener.listen(loops, Transport.NIO, options.bind(), options.port(), this::accept);
+          Listener.listen(loops, transport, options.bind(), options.port(), this::accept);
       host.budget().connections().accepts(listener);
       return listener;
     } catch (IOException e) {
