@@ -131,7 +131,9 @@ final class PendingAdds {
     boolean wasUnknown = unknown[place];
     if (failure instanceof QuipuException reported) {
       unknown[place] |= reported.outcome() == Outcome.UNKNOWN;
-      failures[place] = reported;
+      if (failures[place] == null || reported.reason() != Reason.TIMEOUT) {
+        failures[place] = reported; // otherwise the earlier one says why
+      }
     }
     boolean isLost = unknown[place] && ids[place] == null;
     if (!mayRepeat || isLost) {

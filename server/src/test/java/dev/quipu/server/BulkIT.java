@@ -107,8 +107,7 @@ final class BulkIT {
 
   @Test
   void onRedisThatNeverSyncs() throws Exception {
-    try (RedisServer store =
-        RedisServer.start("--appendonly", "yes", "--appendfsync", "no")) {
+    try (RedisServer store = RedisServer.start("--appendonly", "yes", "--appendfsync", "no")) {
       run(
           new RedisProtocol(),
           store.port(),

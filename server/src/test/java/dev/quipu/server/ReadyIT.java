@@ -100,8 +100,7 @@ final class ReadyIT {
             serve("redis://127.0.0.1:%d?durability=process".formatted(redis.port()))) {
       awaitReady(server);
       String details = send(server, "/readyz?verbose");
-      assertTrue(
-          details.contains("durability: process, accepted: appendfsync=no\n"), details);
+      assertTrue(details.contains("durability: process, accepted: appendfsync=no\n"), details);
       Progress.await(
           "log",
           () ->

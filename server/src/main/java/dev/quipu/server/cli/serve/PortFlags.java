@@ -123,6 +123,8 @@ final class PortFlags {
    */
   void check(String store, String bind, int http) throws IOException {
     checkPort("--http", http);
+    checkPort("--resp", resp == null ? 0 : resp);
+    checkPort("--memcached", memcached == null ? 0 : memcached);
     if (!OpenedStore.isEngine(store) || Files.exists(OpenedStore.directory(store))) {
       return;
     }
