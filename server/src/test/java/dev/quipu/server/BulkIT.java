@@ -135,12 +135,17 @@ final class BulkIT {
                 return null;
               }));
         }
-        awaitDecided(BULKS * LINES / 3, clients);
-        operator.readOnly(true);
-        awaitNotApplied(notApplied.get() + LINES, clients);
-        operator.readOnly(false);
-        awaitDecided(BULKS * LINES * 2 / 3, clients);
-        operator.crash();
+        try {
+          awaitDecided(BULKS * LINES / 3, clients);
+          operator.readOnly(true);
+          awaitNotApplied(notApplied.get() + LINES, clients);
+          operator.readOnly(false);
+          awaitDecided(BULKS * LINES * 2 / 3, clients);
+          operator.crash();
+        } catch (Exception e) {
+          executor.shutdownNow(); // its clients would repeat their lines forever
+          throw e;
+        }
         for (Future<?> each : clients) {
           each.get();
         }
