@@ -147,9 +147,14 @@ final class Dispatcher {
     try {
       return reply.get();
     } catch (Throwable e) {
-      Problem problem = failures.problem(e, route.path());
-      return HttpReply.of(route.writes() ? problem.ofWrite() : problem.ofRead());
+      return failed(route, e);
     }
+  }
+
+  /** Returns the reply for a failure of a route. */
+  HttpReply failed(Route route, Throwable thrown) {
+    Problem problem = failures.problem(thrown, route.path());
+    return HttpReply.of(route.writes() ? problem.ofWrite() : problem.ofRead());
   }
 
   private static Exchange exchange(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {

@@ -28,6 +28,7 @@ final class LoopAdds {
   private final Function<List<Add>, List<ItemResult>> engine;
   private final HostProcess host;
   private List<Waiting> waiting = new ArrayList<>();
+  private boolean isScheduled;
 
   /** Creates the adds of a loop; {@code engine} returns when they are durable. */
   LoopAdds(Executor loop, Function<List<Add>, List<ItemResult>> engine, HostProcess host) {
@@ -57,26 +58,23 @@ final class LoopAdds {
               each.add(),
               result -> then.accept(dispatcher.guarded(route, () -> each.reply().apply(result)))));
       return part.isPresent();
-    } catch (RuntimeException e) {
-      then.accept(
-          dispatcher.guarded(
-              route,
-              () -> {
-                throw e;
-              }));
+    } catch (Throwable e) { // also an Error: otherwise the memory of the request stays reserved
+      then.accept(dispatcher.failed(route, e));
       return true;
     }
   }
 
   /** Makes an add with the next group, and passes its result on. */
   void add(Add add, Consumer<ItemResult> then) {
-    if (waiting.isEmpty()) {
+    if (!isScheduled) {
       loop.execute(this::commit); // after the loop has read the input of its connections
+      isScheduled = true;
     }
     waiting.add(new Waiting(add, then));
   }
 
   private void commit() {
+    isScheduled = false; // before anything that may fail: a later add commits what waits
     List<Waiting> all = waiting;
     waiting = new ArrayList<>();
     for (int from = 0; from < all.size(); from += Limits.BULK_ADDS_MAX) {

@@ -151,7 +151,7 @@ final class PortFlags {
     Integer redisPort = resp;
     if (redisPort != null) {
       Engine engine = engine("--resp", counters);
-      PortOptions options = options("--resp", redisPort, http, tls).withMemory(budget);
+      PortOptions options = options(redisPort, http, tls).withMemory(budget);
       CommandPort server = RespServer.start(options, engine, Version.current(), Clock.system());
       closing.addFirst(server::close);
       opened.add(Open.of("resp", "redis", options.meter(), tls.isPresent(), server));
@@ -159,7 +159,7 @@ final class PortFlags {
     Integer memcachedPort = memcached;
     if (memcachedPort != null) {
       Engine engine = engine("--memcached", counters);
-      PortOptions options = options("--memcached", memcachedPort, http, tls).withMemory(budget);
+      PortOptions options = options(memcachedPort, http, tls).withMemory(budget);
       CommandPort server =
           MemcacheServer.start(options, engine, unsigned, Version.current(), Clock.system());
       closing.addFirst(server::close);
@@ -185,8 +185,7 @@ final class PortFlags {
         : Optional.of("port " + closed + " no longer listens; restart the server");
   }
 
-  private PortOptions options(String option, int port, HttpOptions http, Optional<SslContext> tls) {
-    checkPort(option, port);
+  private PortOptions options(int port, HttpOptions http, Optional<SslContext> tls) {
     return PortOptions.at(port)
         .withAccess(http.bind(), http.access().token(), tls)
         .withConnectionsMax(http.connectionsMax())
