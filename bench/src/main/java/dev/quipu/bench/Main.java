@@ -249,12 +249,14 @@ public final class Main {
     of 4,096, by a process with a heap of 7 GiB that is then killed. Another such process opens the
     directory, and checks the number of counters, and the value and the replay of 100,000 of them at
     random. All counters are in memory; request ids are on disk, except for the newest ones.
-    Resident is the largest memory of that process at any time.
+    Memory is the resident memory of each process when it is ready, without the pages of mapped
+    files, which are listed beside it: the system drops these when memory is short.
 
     Measured by `./dev bench large` on %s.
 
-    | counters and ids | written/s | MiB on disk | seconds to open | resident, MiB |
-    |---|---|---|---|---|
+    | counters and ids | written/s | memory, MiB | files, MiB | on disk, MiB \
+    | seconds to open | memory, MiB | files, MiB |
+    |---|---|---|---|---|---|---|---|
     """
         .formatted(machine());
   }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.quipu.server.resp.RawClient;
 import dev.quipu.testkit.pace.Progress;
 import dev.quipu.testservers.DynamoDbServer;
 import dev.quipu.testservers.LoopDisk;
@@ -68,6 +69,41 @@ final class ReadyIT {
   private static void addOne(QuipuProcess server) throws Exception {
     QuipuProcess.Answer add = server.send("/v1/counters/likes/add", "{\"delta\":1}");
     assertEquals(200, add.status(), add.body());
+  }
+
+  /** The engine without memory for new counters rejects them, and counts on existing ones. */
+  @Test
+  void atTheLimitOfMemory() throws Exception {
+    Path data = temporary.resolve("data");
+    try (QuipuProcess server =
+        QuipuProcess.serve(
+            temporary.resolve("out"), "--data", data.toString(), "--memory", "1m", "--resp", "0")) {
+      addOne(server);
+      QuipuProcess.Answer last = fill(server);
+      assertTrue(last.body().contains("the limit is 1 MiB"), last.body());
+      assertTrue(last.body().contains("serve --memory"), last.body());
+      assertTrue(last.body().contains("\"outcome\":\"not-applied\""), last.body());
+      addOne(server);
+      try (RawClient client = new RawClient(server.redisPort())) {
+        String reply = client.ask("INCR another");
+        assertTrue(reply.startsWith("-OOM "), reply);
+        assertEquals(":3\r\n", client.ask("INCR likes"));
+      }
+    }
+  }
+
+  private static QuipuProcess.Answer fill(QuipuProcess server) throws Exception {
+    QuipuProcess.Answer last;
+    int sent = 0;
+    do {
+      String lines =
+          IntStream.range(sent, sent + 1_000)
+              .mapToObj(i -> "{\"name\":\"%s%d\",\"delta\":1}".formatted("n".repeat(400), i))
+              .collect(Collectors.joining("\n"));
+      last = server.sendLines("/v1/counters/bulk", lines);
+      sent += 1_000;
+    } while (!last.body().contains("memory-full") && sent < 10_000);
+    return last;
   }
 
   @Test

@@ -99,11 +99,11 @@ public final class LargeState {
     double seconds = seconds(start);
     if (arguments[0].equals("write")) {
       write(engine, counters);
-      System.out.println(READY + String.format(Locale.ROOT, "%,.0f", counters / seconds(start)));
+      String rate = String.format(Locale.ROOT, "%,.0f", counters / seconds(start));
+      System.out.println(READY + rate + " | " + resident());
     } else {
       check(engine, counters);
-      System.out.println(
-          READY + String.format(Locale.ROOT, "%.1f | %,d", seconds, residentMebibytes()));
+      System.out.println(READY + String.format(Locale.ROOT, "%.1f | %s", seconds, resident()));
     }
     Clock.system().sleep(Duration.ofDays(1));
   }
@@ -130,7 +130,7 @@ public final class LargeState {
         group.clear();
       }
       if ((i + 1) % 10_000_000 == 0) {
-        System.out.printf(Locale.ROOT, "%,d counters, %,d MiB%n", i + 1, residentMebibytes());
+        System.out.printf(Locale.ROOT, "%,d counters | %s%n", i + 1, resident());
       }
     }
   }
@@ -150,10 +150,15 @@ public final class LargeState {
     }
   }
 
-  private static long residentMebibytes() {
+  /** Returns the memory of this process, and its pages of mapped files. */
+  private static String resident() {
+    return "%,d | %,d".formatted(mebibytesOf("RssAnon:"), mebibytesOf("RssFile:"));
+  }
+
+  private static long mebibytesOf(String kind) {
     try {
       for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-        if (line.startsWith("VmHWM:")) {
+        if (line.startsWith(kind)) {
           return Long.parseLong(line.replaceAll("\\D", "")) >> 10;
         }
       }

@@ -153,7 +153,8 @@ public final class Checkpointer implements AutoCloseable {
     try {
       highWater.sync();
       if (logBytes() >= settings.checkpointBytes() || hasUnneededIdFiles()) {
-        checkpoint(() -> ticker.pause(PAUSE));
+        long begun = committer.bytes();
+        checkpoint(() -> ticker.pause(isBehind(begun) ? Duration.ZERO : PAUSE));
       }
       failing = false;
     } catch (InterruptedIOException e) {
@@ -168,6 +169,11 @@ public final class Checkpointer implements AutoCloseable {
       }
       failing = true;
     }
+  }
+
+  /** Returns whether the log has grown as much as it may since a snapshot was begun. */
+  private boolean isBehind(long begun) {
+    return committer.bytes() - begun >= settings.checkpointBytes();
   }
 
   /** Returns whether there are files of ids that justify a new snapshot without them. */

@@ -159,11 +159,14 @@ public final class Snapshot implements Closeable {
     out.put(Records.SIZE);
     Records.unsigned(out, images.counters());
     boolean isLast = false;
-    for (int number = 0; !isLast; number++) {
+    for (int number = 0; !isLast; ) {
       int next = number;
-      CounterImages.Page page = source.at(state -> images.page(next, state.ids));
-      page(page);
-      isLast = page.isLast();
+      List<CounterImages.Page> pages = source.at(state -> images.pages(next, state.ids));
+      for (CounterImages.Page page : pages) {
+        page(page);
+      }
+      number += pages.size();
+      isLast = pages.getLast().isLast();
     }
     String last = "";
     for (boolean isFull = true; isFull; ) {

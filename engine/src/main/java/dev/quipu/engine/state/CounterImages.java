@@ -13,7 +13,8 @@ import java.util.PrimitiveIterator;
  * of its names. The table may change between the pieces: the log has the changes. Not thread-safe.
  */
 public final class CounterImages {
-  private static final int ORDINALS_AT_ONCE = 16_384;
+  private static final int BYTES_AT_ONCE = 1 << 20; // about half a millisecond of the leader
+  private static final int ORDINALS_AT_ONCE = BYTES_AT_ONCE / Integer.BYTES / 2;
 
   private final CounterTable counters;
   private final CounterPages pages;
@@ -62,8 +63,19 @@ public final class CounterImages {
     return isEmpty;
   }
 
-  /** Returns a page, which exists. */
-  public Page page(int number, RequestIds ids) {
+  /** Returns some pages from a number on, of which the first exists. */
+  public List<Page> pages(int number, RequestIds ids) {
+    List<Page> some = new ArrayList<>();
+    int bytes = 0;
+    do {
+      Page page = page(number + some.size(), ids);
+      bytes += page.image.remaining();
+      some.add(page);
+    } while (bytes < BYTES_AT_ONCE && !some.getLast().isLast);
+    return some;
+  }
+
+  private Page page(int number, RequestIds ids) {
     CounterTablePage page = pages.get(number);
     List<Integer> ordinals = new ArrayList<>();
     List<CounterContent> contents = new ArrayList<>();

@@ -3,18 +3,23 @@ package dev.quipu.engine.state;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fills a {@link CounterTable} from a snapshot, on all processors. Not thread-safe.
  *
- * <p>Pages are read several at a time. Their names are collected by the part of the index that they
- * belong to, so that each part is in the cache while many names are added to it.
+ * <p>Pages are decoded several at a time, while the next ones are read from disk. Their names are
+ * collected by the part of the index that they belong to, so that each part is in the cache while
+ * many names are added to it.
  */
 public final class CounterLoader {
   private static final int PAGES_AT_ONCE = 64;
+  private static final int PAGES_OF_A_RUN = 8;
   private static final int NAMES_AT_ONCE_MIN = 1 << 16;
   private static final int NAMES_AT_ONCE_MAX = 1 << 24; // 128 MiB
   private static final int NAMES_SHARE = 8; // one byte for each counter
@@ -23,11 +28,11 @@ public final class CounterLoader {
   private final CounterPages pages;
   private final NameIndex index;
   private final NameOrder order;
-  private final List<Image> images = new ArrayList<>();
-  private final long[][] names = new long[NameIndex.PARTS][0];
-  private final int[] namesOfPart = new int[NameIndex.PARTS];
+  private List<Image> images = new ArrayList<>();
+  private @Nullable Batch decoding;
+  private final List<Run> unindexed = new ArrayList<>();
   private int namesAtOnce = NAMES_AT_ONCE_MIN;
-  private int namesCount;
+  private int namesCount; // that are not in the index
 
   CounterLoader(CounterTable counters, CounterPages pages, NameIndex index, NameOrder order) {
     this.counters = counters;
@@ -38,18 +43,90 @@ public final class CounterLoader {
 
   private record Image(int number, ByteBuffer bytes) {}
 
-  /** A page and the hashes of its names. */
-  private static final class Loaded {
-    final int number;
-    final CounterTablePage page;
-    final int[] hashes = new int[CounterTablePage.SIZE];
+  /** Some pages, and the slots of their names in the index, part by part. */
+  private static final class Run {
+    final List<CounterTablePage> pages = new ArrayList<>();
+    final List<CounterTablePage.Summary> summaries = new ArrayList<>();
+    final long[] slots;
+    final int[] ends = new int[NameIndex.PARTS]; // of the slots of each part
 
-    Loaded(Image image, NameIndex index) {
-      this.number = image.number;
-      this.page = CounterTablePage.read(image.bytes);
-      for (int i = 0; i < hashes.length; i++) {
-        hashes[i] = page.hasName(i) ? page.hash(i, index) : 0;
+    Run(List<Image> images, NameIndex index) {
+      int names = 0;
+      for (Image image : images) {
+        CounterTablePage page = CounterTablePage.read(image.bytes);
+        pages.add(page);
+        summaries.add(page.summary());
+        names += summaries.getLast().named();
       }
+      long[] unsorted = new long[names];
+      int count = 0;
+      for (int i = 0; i < images.size(); i++) {
+        CounterTablePage page = pages.get(i);
+        for (int at = 0; at < summaries.get(i).end(); at++) {
+          if (page.hasName(at)) {
+            int hash = page.hash(at, index);
+            ends[NameIndex.part(hash)]++;
+            int ordinal = images.get(i).number * CounterTablePage.SIZE + at;
+            unsorted[count++] = NameIndex.slot(hash, ordinal);
+          }
+        }
+      }
+      for (int part = 1; part < NameIndex.PARTS; part++) {
+        ends[part] += ends[part - 1];
+      }
+      slots = new long[names];
+      int[] next = ends.clone();
+      for (int i = names - 1; i >= 0; i--) { // from the end of each part to its start
+        slots[--next[NameIndex.partOf(unsorted[i])]] = unsorted[i];
+      }
+    }
+
+    int[] addTo(NameIndex index, int part, CounterPages names) {
+      return index.putAll(slots, part == 0 ? 0 : ends[part - 1], ends[part], names);
+    }
+  }
+
+  /** Pages that are decoded by all processors. */
+  private static final class Batch {
+    private final List<Image> images;
+    private final NameIndex index;
+    private final Run[] runs;
+    private final AtomicInteger next = new AtomicInteger();
+    private final List<ForkJoinTask<?>> others = new ArrayList<>();
+
+    Batch(List<Image> images, NameIndex index) {
+      this.images = images;
+      this.index = index;
+      this.runs = new Run[Math.ceilDiv(images.size(), PAGES_OF_A_RUN)];
+    }
+
+    /** Begins in other threads. */
+    void begin() {
+      for (int i = 0; i < ForkJoinPool.getCommonPoolParallelism(); i++) {
+        others.add(ForkJoinPool.commonPool().submit(this::work));
+      }
+    }
+
+    private void work() {
+      for (int i = next.getAndIncrement(); i < runs.length; i = next.getAndIncrement()) {
+        int first = i * PAGES_OF_A_RUN;
+        int end = Math.min(images.size(), first + PAGES_OF_A_RUN);
+        runs[i] = new Run(images.subList(first, end), index);
+      }
+    }
+
+    /**
+     * Decodes the rest.
+     *
+     * @throws RuntimeException if one of them is invalid
+     */
+    void end() {
+      try {
+        work();
+      } finally {
+        others.forEach(ForkJoinTask::quietlyJoin);
+      }
+      others.forEach(ForkJoinTask::join); // which throws what it has thrown
     }
   }
 
@@ -63,7 +140,9 @@ public final class CounterLoader {
   public void add(int number, ByteBuffer image) {
     images.add(new Image(number, image));
     if (images.size() == PAGES_AT_ONCE) {
-      load();
+      takeDecoded();
+      decoding = decode();
+      decoding.begin();
     }
   }
 
@@ -73,50 +152,53 @@ public final class CounterLoader {
    * @throws RuntimeException if one of them is invalid
    */
   public void finish() {
+    takeDecoded();
     if (!images.isEmpty()) {
-      load();
+      decoding = decode(); // here: for a few pages one thread is as fast
+      takeDecoded();
     }
-    if (namesCount > 0) {
+    if (!unindexed.isEmpty()) {
       index();
     }
   }
 
-  private void load() {
-    boolean isLarge = images.size() == PAGES_AT_ONCE; // otherwise one thread is as fast
-    List<Loaded> all =
-        (isLarge ? images.parallelStream() : images.stream())
-            .map(image -> new Loaded(image, index))
-            .toList();
-    images.clear();
-    for (Loaded each : all) {
-      counters.load(each.number, each.page);
-      for (int i = 0; i < each.hashes.length; i++) {
-        if (each.page.hasName(i)) {
-          collect(each.hashes[i], each.number * CounterTablePage.SIZE + i);
-        }
+  private Batch decode() {
+    Batch batch = new Batch(images, index);
+    images = new ArrayList<>();
+    return batch;
+  }
+
+  private void takeDecoded() {
+    Batch batch = decoding;
+    if (batch == null) {
+      return;
+    }
+    decoding = null;
+    batch.end();
+    int page = 0;
+    for (Run run : batch.runs) {
+      for (int i = 0; i < run.pages.size(); i++) {
+        int number = batch.images.get(page++).number;
+        counters.load(number, run.pages.get(i), run.summaries.get(i));
       }
+      unindexed.add(run);
+      namesCount += run.slots.length;
     }
     if (namesCount >= namesAtOnce) {
       index();
     }
   }
 
-  private void collect(int hash, int ordinal) {
-    int part = NameIndex.part(hash);
-    int count = namesOfPart[part]++;
-    if (count == names[part].length) {
-      names[part] = Arrays.copyOf(names[part], count + count / 2 + 16);
-    }
-    names[part][count] = NameIndex.slot(hash, ordinal);
-    namesCount++;
-  }
-
-  /** Adds the collected names to the index. */
+  /** Adds the names of the pages to the index. */
   private void index() {
     IntStream parts = IntStream.range(0, NameIndex.PARTS);
     List<int[]> present =
         (namesCount < NAMES_AT_ONCE_MIN ? parts : parts.parallel())
-            .mapToObj(part -> index.putAll(names[part], namesOfPart[part], pages))
+            .boxed()
+            .flatMap(part ->
+                unindexed.stream()
+                    .map(each -> each.addTo(index, part, pages))
+                    .filter(each -> each.length > 0))
             .toList();
     for (int[] ordinals : present) {
       for (int ordinal : ordinals) {
@@ -124,15 +206,13 @@ public final class CounterLoader {
         counters.replaceOlder(ordinal);
       }
     }
-    Arrays.fill(namesOfPart, 0);
+    unindexed.clear();
     namesCount = 0;
   }
 
   /** Adds ordinals in the order of their names. */
   public void order(IntBuffer ordinals) {
-    while (ordinals.hasRemaining()) {
-      order.load(ordinals.get());
-    }
+    order.load(ordinals);
   }
 
   /** Declares that all written counters were in the order, except those in the log. */

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.PrimitiveIterator;
+import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +83,8 @@ public final class CounterTable {
     return memoryBytes(Limits.utf8Length(name));
   }
 
-  private static long memoryBytes(int nameBytes) {
+  /** Returns the estimated heap of a counter with a name of this length in UTF-8. */
+  static long memoryBytes(int nameBytes) {
     return COUNTER_BYTES + nameBytes * 5L / 4; // pages grow by a quarter
   }
 
@@ -187,9 +189,22 @@ public final class CounterTable {
   void findFree(IntPredicate isKeptBack) {
     freeCount = 0;
     for (int ordinal = size - 1; ordinal >= 0; ordinal--) {
-      if (!hasName(ordinal) && !isKeptBack.test(ordinal)) {
+      if (ordinal % PAGE == PAGE - 1 && page(ordinal).isFull()) {
+        ordinal -= PAGE - 1; // the common case
+      } else if (!hasName(ordinal) && !isKeptBack.test(ordinal)) {
         reserveFree();
         free[freeCount++] = ordinal;
+      }
+    }
+  }
+
+  /** Passes on the ordinals with a name that are not written. */
+  void forEachUnwritten(IntConsumer action) {
+    for (int ordinal = 0; ordinal < size; ordinal++) {
+      if (ordinal % PAGE == 0 && page(ordinal).isFull()) {
+        ordinal += PAGE - 1; // the common case
+      } else if (hasName(ordinal) && !isWritten(ordinal)) {
+        action.accept(ordinal);
       }
     }
   }
@@ -456,16 +471,14 @@ public final class CounterTable {
   }
 
   /** Adds a page of a snapshot, whose names are not in the index yet. */
-  void load(int number, CounterTablePage page) {
+  void load(int number, CounterTablePage page, CounterTablePage.Summary summary) {
     pages.put(number, page);
-    for (int i = 0; i < PAGE; i++) {
-      if (page.hasName(i)) {
-        size = Math.max(size, number * PAGE + i + 1);
-        named++;
-        written += page.flags(i, CounterTablePage.WRITTEN);
-        memoryBytes += memoryBytes(page.nameLength(i));
-      }
+    if (summary.named() > 0) {
+      size = number * PAGE + summary.end();
     }
+    named += summary.named();
+    written += summary.written();
+    memoryBytes += summary.memoryBytes();
   }
 
   /** Adds the name of an ordinal to the index; another ordinal with this name is forgotten. */

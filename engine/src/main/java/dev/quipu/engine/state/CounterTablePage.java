@@ -383,9 +383,41 @@ final class CounterTablePage {
     return page;
   }
 
-  /** Returns the bytes of a name in UTF-8. */
-  int nameLength(int index) {
-    return length(place(index));
+  /**
+   * The counters of a page.
+   *
+   * @param end index after the last one
+   * @param named with a name
+   * @param written of these, those that hold a number or a text
+   * @param memoryBytes their estimated heap
+   */
+  record Summary(int end, int named, int written, long memoryBytes) {}
+
+  Summary summary() {
+    int end = 0;
+    int named = 0;
+    int written = 0;
+    long memoryBytes = 0;
+    for (int i = 0; i < SIZE; i++) {
+      int place = place(i);
+      if (place != 0) {
+        end = i + 1;
+        named++;
+        written += flags(i, WRITTEN);
+        memoryBytes += CounterTable.memoryBytes(length(place));
+      }
+    }
+    return new Summary(end, named, written, memoryBytes);
+  }
+
+  /** Returns whether all have a name and are written. */
+  boolean isFull() {
+    for (int i = 0; i < SIZE; i++) {
+      if (place(i) == 0 || !is(i, WRITTEN)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Returns the half of the keyed hash that the index holds. */

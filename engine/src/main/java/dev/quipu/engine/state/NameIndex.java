@@ -22,6 +22,7 @@ final class NameIndex {
 
   private static final int RECENT_SHIFT = Integer.numberOfLeadingZeros(RECENT - 1);
   private static final int SPREAD = 0x9E3779B1;
+  private static final int[] NONE = {};
 
   private final Secret secret;
   private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST];
@@ -119,9 +120,9 @@ final class NameIndex {
    * @param slots of the names
    * @return the ordinals whose name is present, which were not added
    */
-  int[] putAll(long[] slots, int count, CounterPages names) {
-    int[] present = {};
-    for (int i = 0; i < count; i++) {
+  int[] putAll(long[] slots, int from, int until, CounterPages names) {
+    int[] present = NONE;
+    for (int i = from; i < until; i++) {
       int hash = (int) (slots[i] >>> 32);
       int ordinal = (int) slots[i] - 1;
       if (isPresent(hash, ordinal, names)) {
@@ -187,6 +188,11 @@ final class NameIndex {
       at = after(at, part.length);
     }
     return (int) part[at] - 1;
+  }
+
+  /** Returns the part of a slot. */
+  static int partOf(long slot) {
+    return part((int) (slot >>> Integer.SIZE));
   }
 
   static int part(int hash) {

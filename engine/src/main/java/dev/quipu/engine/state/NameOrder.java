@@ -1,8 +1,10 @@
 package dev.quipu.engine.state;
 
+import java.nio.IntBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.NoSuchElementException;
 import java.util.PrimitiveIterator;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
@@ -11,18 +13,22 @@ import java.util.stream.IntStream;
  * The written counters in the order of their names. Not thread-safe.
  *
  * <pre>{@code
- * A start reads the order from a snapshot, and completes it with what the log has changed since; if
- * there is none, or too much has changed, it sorts all names.
+ * A start reads the order from a snapshot, and sorts only what the log has changed since; if there
+ * is none, or too much has changed, it sorts all names.
  *
- * Later, new names wait until they are many, or until a listing needs them: a name in a large table
- * is found by one cache miss after another, and those of names that are sorted first are shared.
+ * Names that are new since then are in an order of their own, which is smaller: adding to it is
+ * faster, and a start need not compare them to all others. A listing reads both.
+ *
+ * New names wait until they are many, or until a listing needs them: a name in a large table is
+ * found by one cache miss after another, and those of names that are sorted first are shared.
  * }</pre>
  */
 final class NameOrder {
   static final int WAITING_MAX = 4_096;
 
   private final CounterPages names;
-  private final SortedNames sorted;
+  private final SortedNames old; // those of the start
+  private final SortedNames young; // those since
   private final BitSet changed = new BitSet(); // a start: added or removed. Later: they wait.
   private final int[] waiting = new int[WAITING_MAX];
   private int waitingCount;
@@ -31,12 +37,13 @@ final class NameOrder {
 
   NameOrder(CounterPages names) {
     this.names = names;
-    this.sorted = new SortedNames(names);
+    this.old = new SortedNames(names);
+    this.young = new SortedNames(names);
   }
 
-  /** Adds an ordinal of a snapshot, whose name is above all others. */
-  void load(int ordinal) {
-    sorted.append(ordinal);
+  /** Adds ordinals of a snapshot, whose names are above all others, in their order. */
+  void load(IntBuffer ordinals) {
+    old.append(ordinals);
   }
 
   /** Declares that the order of a snapshot was added completely. */
@@ -64,8 +71,9 @@ final class NameOrder {
       changed.clear(ordinal); // it waited
     } else {
       String name = names.name(ordinal);
-      if (name != null) {
-        sorted.remove(ordinal, name.getBytes(StandardCharsets.UTF_8));
+      byte[] utf8 = name == null ? new byte[0] : name.getBytes(StandardCharsets.UTF_8);
+      if (!young.remove(ordinal, utf8) && !old.remove(ordinal, utf8)) {
+        throw new IllegalStateException("ordinal " + ordinal + " is not listed");
       }
     }
   }
@@ -80,7 +88,7 @@ final class NameOrder {
       }
     }
     waitingCount = 0;
-    sorted.addAll(Arrays.copyOf(added, count));
+    young.addAll(Arrays.copyOf(added, count));
   }
 
   /**
@@ -94,12 +102,14 @@ final class NameOrder {
     if (isComplete) {
       return;
     }
-    boolean isMerged = isLoaded && changed.cardinality() <= count / 2;
-    if (isMerged) {
-      sorted.merge(changed, changed.stream().filter(isListed).toArray());
+    boolean isKept = isLoaded && changed.cardinality() <= count / 2;
+    if (isKept) {
+      old.removeAll(changed);
+      young.sort(changed.stream().filter(isListed).toArray());
     }
-    if (!isMerged || sorted.size() != count) {
-      sorted.sort(IntStream.range(0, ordinals).filter(isListed).toArray());
+    if (!isKept || old.size() + young.size() != count) {
+      young.sort(new int[0]);
+      old.sort(IntStream.range(0, ordinals).filter(isListed).toArray());
     }
     changed.clear();
     isComplete = true;
@@ -108,6 +118,50 @@ final class NameOrder {
   /** Returns the ordinals by name, starting at {@code from}. Valid until the next change. */
   PrimitiveIterator.OfInt from(String from, boolean inclusive) {
     settle();
-    return sorted.from(from, inclusive);
+    PrimitiveIterator.OfInt first = old.from(from, inclusive);
+    PrimitiveIterator.OfInt second = young.from(from, inclusive);
+    if (!second.hasNext()) {
+      return first;
+    }
+    return first.hasNext() ? new Merged(first, second) : second;
+  }
+
+  /** The ordinals of two iterators, neither of which is at its end, by name. */
+  private final class Merged implements PrimitiveIterator.OfInt {
+    private static final int END = -1;
+
+    private final PrimitiveIterator.OfInt first;
+    private final PrimitiveIterator.OfInt second;
+    private int nextOfFirst;
+    private int nextOfSecond;
+
+    Merged(PrimitiveIterator.OfInt first, PrimitiveIterator.OfInt second) {
+      this.first = first;
+      this.second = second;
+      this.nextOfFirst = first.nextInt();
+      this.nextOfSecond = second.nextInt();
+    }
+
+    @Override
+    public boolean hasNext() {
+      return nextOfFirst != END || nextOfSecond != END;
+    }
+
+    @Override
+    public int nextInt() {
+      boolean isFirst =
+          nextOfSecond == END
+              || (nextOfFirst != END && names.compareNames(nextOfFirst, nextOfSecond) < 0);
+      int next = isFirst ? nextOfFirst : nextOfSecond;
+      if (next == END) {
+        throw new NoSuchElementException();
+      }
+      if (isFirst) {
+        nextOfFirst = first.hasNext() ? first.nextInt() : END;
+      } else {
+        nextOfSecond = second.hasNext() ? second.nextInt() : END;
+      }
+      return next;
+    }
   }
 }

@@ -1,10 +1,12 @@
 package dev.quipu.engine.state;
 
+import java.nio.IntBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.NoSuchElementException;
 import java.util.PrimitiveIterator;
+import java.util.stream.IntStream;
 
 /**
  * Ordinals in the order of their names, which are in the names. Leaves of up to {@link #LEAF}
@@ -15,6 +17,7 @@ final class SortedNames {
   static final int LEAF = 256;
   private static final int SORTED_LEAF = LEAF / 8 * 7; // leaves room for some more
   private static final int SMALL = 16; // sorted by insertion
+  private static final int PARALLEL_LEAVES = 4_096; // with fewer, one thread is as fast
 
   private final CounterPages names;
   private int[][] leaves = {new int[LEAF]};
@@ -53,52 +56,54 @@ final class SortedNames {
 
   /** Adds an ordinal whose name is above all others. */
   void append(int ordinal) {
-    if (counts[leafCount - 1] >= SORTED_LEAF) {
-      appendLeaf(new int[LEAF], 0);
-    }
+    roomAtEnd();
     leaves[leafCount - 1][counts[leafCount - 1]++] = ordinal;
     size++;
   }
 
-  private void appendLeaf(int[] leaf, int count) {
-    int at = size == 0 ? 0 : leafCount; // the only leaf may be empty
-    if (at == leaves.length) {
+  /** Adds ordinals whose names are above all others, in their order. */
+  void append(IntBuffer ordinals) {
+    size += ordinals.remaining();
+    while (ordinals.hasRemaining()) {
+      roomAtEnd();
+      int last = leafCount - 1;
+      int some = Math.min(ordinals.remaining(), SORTED_LEAF - counts[last]);
+      ordinals.get(leaves[last], counts[last], some);
+      counts[last] += some;
+    }
+  }
+
+  /** Ensures that the last leaf is not full. */
+  private void roomAtEnd() {
+    if (counts[leafCount - 1] < SORTED_LEAF) {
+      return;
+    }
+    if (leafCount == leaves.length) {
       leaves = Arrays.copyOf(leaves, leafCount + leafCount / 2 + 1);
       counts = Arrays.copyOf(counts, leaves.length);
     }
-    leaves[at] = leaf;
-    counts[at] = count;
-    leafCount = at + 1;
-    size += count;
+    leaves[leafCount] = new int[LEAF];
+    counts[leafCount] = 0;
+    leafCount++;
   }
 
-  /** Removes some ordinals, whose names may have changed, and then adds some, in linear time. */
-  void merge(BitSet removed, int[] added) {
-    sort(added, 0, added.length, 0);
-    int[][] before = leaves;
-    int[] countsBefore = counts;
-    int leavesBefore = leafCount;
-    clear();
-    int next = 0;
-    for (int leaf = 0; leaf < leavesBefore; leaf++) {
-      int[] ordinals = before[leaf];
-      int count = retain(ordinals, countsBefore[leaf], removed);
-      if (count == 0) {
-        continue;
-      }
-      if (next == added.length || names.compareNames(added[next], ordinals[count - 1]) > 0) {
-        appendLeaf(ordinals, count);
-        continue;
-      }
-      for (int i = 0; i < count; i++) {
-        while (next < added.length && names.compareNames(added[next], ordinals[i]) < 0) {
-          append(added[next++]);
-        }
-        append(ordinals[i]);
+  /** Removes ordinals, whose names may have changed, in linear time. */
+  void removeAll(BitSet removed) {
+    IntStream all = IntStream.range(0, leafCount);
+    size =
+        (leafCount < PARALLEL_LEAVES ? all : all.parallel())
+            .map(leaf -> counts[leaf] = retain(leaves[leaf], counts[leaf], removed))
+            .sum();
+    int kept = 0;
+    for (int leaf = 0; leaf < leafCount; leaf++) {
+      if (counts[leaf] > 0) { // an empty one would have no first name
+        leaves[kept] = leaves[leaf];
+        counts[kept++] = counts[leaf];
       }
     }
-    while (next < added.length) {
-      append(added[next++]);
+    leafCount = kept;
+    if (kept == 0) {
+      clear();
     }
   }
 
@@ -183,13 +188,13 @@ final class SortedNames {
     return leaf;
   }
 
-  /** Removes an ordinal by its name. */
-  void remove(int ordinal, byte[] name) {
+  /** Removes an ordinal by its name; returns whether it was present. */
+  boolean remove(int ordinal, byte[] name) {
     int leaf = leafOf(name);
     int at = placeOf(leaf, name);
     int[] ordinals = leaves[leaf];
     if (at == counts[leaf] || ordinals[at] != ordinal) {
-      throw new IllegalStateException("ordinal " + ordinal + " is not listed");
+      return false;
     }
     System.arraycopy(ordinals, at + 1, ordinals, at, counts[leaf] - at - 1);
     counts[leaf]--;
@@ -199,6 +204,7 @@ final class SortedNames {
     if (next >= 0 && (isEmpty || counts[next] + counts[next + 1] <= LEAF / 2)) {
       merge(next);
     }
+    return true;
   }
 
   private void split(int leaf) {

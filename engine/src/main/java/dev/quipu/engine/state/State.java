@@ -104,7 +104,7 @@ public final class State implements Records.Reader {
       throw new NotAppliedException(
           Reason.FULL,
           ("out of memory: counters, texts, items and holds take %d MiB of heap; the limit is %d MiB."
-                  + " Remove some, or start with a larger heap (-Xmx)")
+                  + " Remove some, or raise the limit (serve --memory)")
               .formatted(used >> 20, memoryBytesMax >> 20));
     }
   }
@@ -190,11 +190,7 @@ public final class State implements Records.Reader {
     ids.ready();
     counters.sort();
     counters.findFree(ordinal -> isSalvaged);
-    for (int ordinal = 0; ordinal < counters.size(); ordinal++) {
-      if (counters.hasName(ordinal) && !counters.isWritten(ordinal)) {
-        tombstones.add(ordinal);
-      }
-    }
+    counters.forEachUnwritten(tombstones::add);
   }
 
   @Override

@@ -18,6 +18,11 @@ final class Codings {
    */
   static void check(HttpRequest request) {
     HttpHeaders headers = request.headers();
+    if (!headers.contains(HttpHeaderNames.TRANSFER_ENCODING)
+        && !headers.contains(HttpHeaderNames.EXPECT)
+        && !headers.contains(HttpHeaderNames.CONTENT_ENCODING)) {
+      return; // the common case
+    }
     List<String> transfer = headers.getAll(HttpHeaderNames.TRANSFER_ENCODING);
     if (!transfer.isEmpty()
         && !(transfer.size() == 1 && transfer.getFirst().equalsIgnoreCase("chunked"))) {

@@ -4,9 +4,7 @@ import dev.quipu.Counters;
 import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
 import dev.quipu.backend.Backends;
-import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
-import dev.quipu.engine.EngineOptions;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.HitLogOptions;
 import dev.quipu.hits.RollUps;
@@ -149,15 +147,7 @@ public final class ServeCommand implements Callable<Integer> {
       description = "Listen on this address (default ${DEFAULT-VALUE}).")
   private String bind = "127.0.0.1";
 
-  @Option(
-      names = "--durability",
-      paramLabel = "WHEN",
-      converter = DurabilityConverter.class,
-      description =
-          "When the engine syncs to disk: fsync, before each acknowledgement; interval=TIME,"
-              + " periodically; none, when the system does. A power failure loses adds that were"
-              + " not synced; a killed process loses nothing (default fsync).")
-  private Durability durability = Durability.FSYNC;
+  @Mixin private EngineFlags engineFlags = new EngineFlags();
 
   @Option(
       names = "--backup-to",
@@ -311,6 +301,7 @@ public final class ServeCommand implements Callable<Integer> {
       throw new IllegalArgumentException(
           "--data, --store and --queue conflict with --topology, which has the stores");
     }
+    engineFlags.requireUnset();
     Topology.Opened opened = region.open();
     Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
     Runnable close = () -> closing.forEach(Runnable::run);
@@ -434,20 +425,12 @@ public final class ServeCommand implements Callable<Integer> {
             "--technique, its options, --shards, --floor and --ceiling are not supported by the"
                 + " engine; pass bounds with each add");
       }
-      EngineOptions options =
-          EngineOptions.defaults()
-              .withWindow(counting.window())
-              .withDurability(durability)
-              .withScales(counting.scales());
-      Engine engine = Engine.open(OpenedStore.directory(uri), options);
+      Engine engine = Engine.open(OpenedStore.directory(uri), engineFlags.options(counting));
       Quipu quipu = Backends.on(engine);
-      Services services = Services.of(quipu, uri).surviving(durability::toString);
+      Services services = Services.of(quipu, uri).surviving(engineFlags.durability()::toString);
       return new Opened(services, Optional::empty, () -> {}, quipu::close);
     }
-    if (!(durability instanceof Durability.Fsync)) {
-      throw new IllegalArgumentException(
-          "--durability needs the engine (--data, or --store engine:DIR)");
-    }
+    engineFlags.requireUnset();
     boolean canWait = queue != null; // views are accepted while the store is unreachable
     OpenedStore opened = canWait ? OpenedStore.orLater(uri) : OpenedStore.of(uri);
     try {

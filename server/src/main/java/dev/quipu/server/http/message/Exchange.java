@@ -2,12 +2,12 @@ package dev.quipu.server.http.message;
 
 import dev.quipu.RequestId;
 import dev.quipu.time.Clock;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.util.AsciiString;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -29,8 +29,13 @@ public record Exchange(
     ByteBuffer body,
     Reservation reservation,
     TimeLeft timeLeft) {
-  private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
-  private static final String AMOUNTS = "Quipu-Amounts";
+  private static final AsciiString IDEMPOTENCY_KEY = AsciiString.cached("Idempotency-Key");
+  private static final AsciiString AMOUNTS = AsciiString.cached("Quipu-Amounts");
+  private static final List<AsciiString> PRECONDITIONS =
+      List.of(
+          AsciiString.cached("If-Match"),
+          AsciiString.cached("If-None-Match"),
+          AsciiString.cached("If-Unmodified-Since"));
 
   /** The time of a request that has many parts: at its deadline nothing more is sent. */
   public record TimeLeft(Clock clock, long startNanos, Duration deadline) {
@@ -100,7 +105,7 @@ public record Exchange(
 
   /** Throws if there is a precondition: a counter has no entity tag or time to compare it with. */
   public void requireNoPreconditions() {
-    for (String name : List.of("If-Match", "If-None-Match", "If-Unmodified-Since")) {
+    for (AsciiString name : PRECONDITIONS) {
       if (headers().contains(name)) {
         throw Problem.badRequest(
             "header %s is not supported by writes; use ifValue of PUT /v1/counters/{name}"
@@ -177,7 +182,7 @@ public record Exchange(
   public JsonBody json(Set<String> fields, Set<String> parameters) {
     allowParameters(parameters);
     requireType("application/json");
-    return JsonBody.parse("body", text(body), fields);
+    return JsonBody.parse("body", body, fields);
   }
 
   /** Returns the length of the body, in bytes. */
@@ -207,7 +212,10 @@ public record Exchange(
   }
 
   private void requireType(String expected) {
-    String found = headers().get("Content-Type", "");
+    String found = headers().get(HttpHeaderNames.CONTENT_TYPE, "");
+    if (found.equals(expected)) {
+      return; // the common case
+    }
     String type = found.split(";", 2)[0].strip();
     boolean utf8 = !found.contains("charset") || found.toLowerCase(Locale.ROOT).contains("utf-8");
     if (!type.equalsIgnoreCase(expected) || !utf8) {
@@ -217,26 +225,5 @@ public record Exchange(
           "Unsupported Media Type",
           "Content-Type is '%s'; send %s, in UTF-8".formatted(found, expected));
     }
-  }
-
-  private static String text(ByteBuffer bytes) {
-    if (bytes.hasArray() && isAscii(bytes)) {
-      int start = bytes.arrayOffset() + bytes.position();
-      return new String(bytes.array(), start, bytes.remaining(), StandardCharsets.ISO_8859_1);
-    }
-    try {
-      return StandardCharsets.UTF_8.newDecoder().decode(bytes.duplicate()).toString();
-    } catch (CharacterCodingException e) {
-      throw Problem.badRequest("the body is not valid UTF-8");
-    }
-  }
-
-  private static boolean isAscii(ByteBuffer bytes) {
-    for (int i = bytes.position(); i < bytes.limit(); i++) {
-      if (bytes.get(i) < 0) {
-        return false;
-      }
-    }
-    return true;
   }
 }

@@ -18,7 +18,7 @@ public record HttpReply(
     int status, String type, List<byte[]> parts, Map<String, String> headers, boolean isUnknown) {
   public static final String JSON = "application/json";
 
-  private static final int WRITTEN_BYTES = 8 << 10;
+  private static final int WRITTEN_BYTES = 256;
 
   /** Returns a reply with a JSON object of these members; 64-bit numbers must be strings. */
   public static HttpReply json(int status, Map<String, ?> members) {

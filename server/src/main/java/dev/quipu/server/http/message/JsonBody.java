@@ -3,6 +3,9 @@ package dev.quipu.server.http.message;
 import dev.quipu.Decimal;
 import dev.quipu.Limits;
 import dev.quipu.Transactions;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -53,6 +56,7 @@ public final class JsonBody {
                           .maxNameLength(NAME_CHARACTERS_MAX)
                           .build())
                   .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                  .rootValueSeparator("\n")
                   .build())
           .build();
 
@@ -93,8 +97,8 @@ public final class JsonBody {
    *
    * @param what "body" or "line", for messages
    */
-  static JsonBody parse(String what, String text, Set<String> fields) {
-    try (JsonParser parser = MAPPER.createParser(text)) {
+  static JsonBody parse(String what, ByteBuffer bytes, Set<String> fields) {
+    try (JsonParser parser = parser(what, bytes)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         parser.skipChildren();
         checkEnd(what, parser);
@@ -116,6 +120,30 @@ public final class JsonBody {
           e instanceof StreamConstraintsException ? "exceeds a limit" : "is not valid JSON";
       throw Problem.badRequest("the %s %s: %s".formatted(what, problem, why(e)));
     }
+  }
+
+  /** Returns a parser, which does not check by itself that all bytes are UTF-8. */
+  private static JsonParser parser(String what, ByteBuffer bytes) {
+    if (bytes.hasArray() && isAscii(bytes)) {
+      return MAPPER.createParser(
+          bytes.array(), bytes.arrayOffset() + bytes.position(), bytes.remaining());
+    }
+    try {
+      return MAPPER.createParser(
+          StandardCharsets.UTF_8.newDecoder().decode(bytes.duplicate()).toString());
+    } catch (CharacterCodingException e) {
+      throw Problem.badRequest("the %s is not valid UTF-8".formatted(what));
+    }
+  }
+
+  /** Returns whether all bytes are ASCII, and none is 0, by which a parser detects UTF-16. */
+  private static boolean isAscii(ByteBuffer bytes) {
+    for (int i = bytes.position(); i < bytes.limit(); i++) {
+      if (bytes.get(i) <= 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static Problem unknown(String name, Set<String> fields) {

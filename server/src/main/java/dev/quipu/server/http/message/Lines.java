@@ -1,13 +1,9 @@
 package dev.quipu.server.http.message;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.CharsetDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /*
  * 10,000 lines in 8 MiB, decoded and parsed at once, would take ten times their bytes. They are
@@ -34,30 +30,38 @@ public final class Lines {
 
   private final ByteBuffer body;
   private final int count;
-  private final CharsetDecoder decoder =
-      StandardCharsets.UTF_8.newDecoder(); // throws on malformed input
   private int next;
 
   /**
    * A line.
    *
    * @param number from 1
-   * @param fault why it cannot be decoded; null if it can
    */
-  public record Line(int number, String text, @Nullable String fault) {
+  public record Line(int number, ByteBuffer bytes) {
     /**
      * Parses the line as a JSON object with no other fields than these.
      *
      * @throws Problem if it is blank, too long, not UTF-8, or not such an object
      */
     public JsonBody json(Set<String> fields) {
-      if (fault != null) {
-        throw Problem.badRequest(fault);
+      if (bytes.remaining() > LINE_BYTES_MAX) {
+        throw Problem.badRequest(
+            "the line has %d bytes; the limit is %d. Shorten it"
+                .formatted(bytes.remaining(), LINE_BYTES_MAX));
       }
-      if (text.isBlank()) {
+      if (isBlank()) {
         throw Problem.badRequest("the line is blank; remove it");
       }
-      return JsonBody.parse("line", text, fields);
+      return JsonBody.parse("line", bytes, fields);
+    }
+
+    private boolean isBlank() {
+      for (int i = bytes.position(); i < bytes.limit(); i++) {
+        if (!Character.isWhitespace(bytes.get(i))) {
+          return false;
+        }
+      }
+      return true;
     }
   }
 
@@ -125,17 +129,6 @@ public final class Lines {
     }
     ByteBuffer bytes = body.duplicate().limit(end);
     body.position(Math.min(end + 1, body.limit()));
-    if (bytes.remaining() > LINE_BYTES_MAX) {
-      return new Line(
-          next,
-          "",
-          "the line has %d bytes; the limit is %d. Shorten it"
-              .formatted(bytes.remaining(), LINE_BYTES_MAX));
-    }
-    try {
-      return new Line(next, decoder.decode(bytes).toString(), null);
-    } catch (CharacterCodingException e) {
-      return new Line(next, "", "the line is not valid UTF-8");
-    }
+    return new Line(next, bytes);
   }
 }

@@ -50,6 +50,13 @@ record CounterRoutes(
   static final String ADD = "/v1/counters/{name}/add";
   static final String BULK = "/v1/counters/bulk";
 
+  private static final Set<String> FIELDS = Set.of("delta", "floor", "ceiling", "attributes");
+  private static final Set<String> FIELDS_OF_A_LINE =
+      Set.of("name", "delta", "floor", "ceiling", "id", "decimal");
+
+  /** Holds the place of a reply. */
+  private static final Bulk.Reply NONE = json -> {};
+
   private static final int PAGE_COUNTERS = 100;
 
   /** Memory of a counter in a response: its name twice, and its members. */
@@ -96,7 +103,7 @@ record CounterRoutes(
   }
 
   private static JsonBody addBody(Exchange exchange) {
-    return exchange.json(Set.of("delta", "floor", "ceiling", "attributes"));
+    return exchange.json(FIELDS);
   }
 
   private static Add read(Exchange exchange, JsonBody body) {
@@ -108,8 +115,17 @@ record CounterRoutes(
     return body.members("attributes", Attributed.ATTRIBUTES_MAX);
   }
 
-  private HttpReply reply(Add add, AddResult result) {
-    HttpReply reply = HttpReply.json(200, members(add, result));
+  /** Returns the reply for an add that was applied; throws the problem of another result. */
+  HttpReply reply(Add add, AddResult result) {
+    AddResult.Success done = success(add, result);
+    HttpReply reply =
+        HttpReply.written(
+            200,
+            json -> {
+              json.writeStartObject();
+              write(json, add, done);
+              json.writeEndObject();
+            });
     return result instanceof AddResult.Replayed ? reply.with("Idempotent-Replayed", "true") : reply;
   }
 
@@ -135,23 +151,23 @@ record CounterRoutes(
     return Bulk.reply(exchange, Limits.BULK_ADDS_MAX, lines -> addLines(lines, exchange));
   }
 
-  private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
-    List<Map<String, Object>> replies = new ArrayList<>();
+  private List<Bulk.Reply> addLines(List<Lines.Line> lines, Exchange exchange) {
+    List<Bulk.Reply> replies = new ArrayList<>();
     List<Add> adds = new ArrayList<>();
     List<Integer> places = new ArrayList<>();
     boolean inUnits = exchange.isInUnits();
     for (Lines.Line line : lines) {
       try {
-        JsonBody body = line.json(Set.of("name", "delta", "floor", "ceiling", "id", "decimal"));
+        JsonBody body = line.json(FIELDS_OF_A_LINE);
         RequestId id = body.optionalText("id").map(RequestId::of).orElse(null);
         boolean isDecimal = body.flag("decimal"); // a client may send both kinds in one request
         adds.add(read(body.text("name"), body, id, inUnits && !isDecimal));
         places.add(replies.size());
-        replies.add(Map.of());
+        replies.add(NONE);
       } catch (RuntimeException e) { // of this line alone
         Map<String, Object> reply = failed(e);
         reply.put("line", line.number());
-        replies.add(reply);
+        replies.add(Bulk.Reply.of(reply));
       }
     }
     List<ItemResult> results = counters.addAll(adds, exchange::mayBegin, exchange::mayWait);
@@ -161,17 +177,19 @@ record CounterRoutes(
     return replies;
   }
 
-  private Map<String, Object> line(Add add, ItemResult result) {
+  private Bulk.Reply line(Add add, ItemResult result) {
     try {
-      AddResult reply = result.result();
-      Map<String, Object> line = new LinkedHashMap<>();
-      line.put("status", 200);
-      line.putAll(members(add, reply));
-      return line;
+      AddResult.Success done = success(add, result.result());
+      return json -> {
+        json.writeStartObject();
+        json.writeNumberProperty("status", 200);
+        write(json, add, done);
+        json.writeEndObject();
+      };
     } catch (RuntimeException e) {
       Map<String, Object> line = failed(e);
       line.put("name", add.counter());
-      return line;
+      return Bulk.Reply.of(line);
     }
   }
 
@@ -196,11 +214,9 @@ record CounterRoutes(
     return new Add(name, body.number("delta"), bounds, id);
   }
 
-  /** Returns the members of an add that was applied; throws the problem of another result. */
-  Map<String, Object> members(Add add, AddResult result) {
+  private AddResult.Success success(Add add, AddResult result) {
     return switch (result) {
-      case AddResult.Applied applied -> members(add, applied);
-      case AddResult.Replayed again -> members(add, again);
+      case AddResult.Success done -> done;
       case AddResult.Rejected rejected ->
           throw rejected(add.at(rejected.scale()), rejected).with("name", add.counter());
       case AddResult.Conflict conflict ->
@@ -222,13 +238,14 @@ record CounterRoutes(
     return add.bounds().isNone() ? ofAll : add.bounds();
   }
 
-  private static Map<String, Object> members(Add add, AddResult.Success done) {
-    Map<String, Object> members = new LinkedHashMap<>();
-    members.put("name", add.counter());
-    done.valueIfKnown().ifPresent(known -> members.put("value", Decimal.text(known, done.scale())));
-    members.put("added", Decimal.text(done.added(), done.scale()));
-    members.put("replayed", done.isReplayed());
-    return members;
+  private static void write(JsonGenerator json, Add add, AddResult.Success done) {
+    json.writeStringProperty("name", add.counter());
+    if (done.valueIfKnown().isPresent()) {
+      json.writeStringProperty(
+          "value", Decimal.text(done.valueIfKnown().getAsLong(), done.scale()));
+    }
+    json.writeStringProperty("added", Decimal.text(done.added(), done.scale()));
+    json.writeBooleanProperty("replayed", done.isReplayed());
   }
 
   /** PUT /v1/counters/{name} */

@@ -1,7 +1,6 @@
 package dev.quipu.server.http.route;
 
 import dev.quipu.Add;
-import dev.quipu.AddResult;
 import dev.quipu.Limits;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.HitLog.Hit;
@@ -119,9 +118,7 @@ record HitLogRoutes(CounterRoutes counters) {
     }
     Instant at = time("field at", body.text("at"));
     Add add = new Add(exchange.variable(), amount, exchange.idempotencyKey().orElse(null));
-    AddResult result = hits().add(add, at);
-    HttpReply reply = HttpReply.json(200, counters.members(add, result));
-    return result instanceof AddResult.Replayed ? reply.with("Idempotent-Replayed", "true") : reply;
+    return counters.reply(add, hits().add(add, at));
   }
 
   /** PUT /v1/hits/{name}: changes the amount of a hit. */

@@ -40,9 +40,12 @@ public final class Metrics implements AutoCloseable {
   /** The first status of an error. */
   private static final int BAD_REQUEST = 400;
 
+  /** What the time of a request is measured by. */
+  private record Completed(String method, String path, int status) {}
+
   private final PrometheusMeterRegistry registry = Preparation.newRegistry();
   private final PortMeter http;
-  private final Map<String, Timer> requests = new ConcurrentHashMap<>();
+  private final Map<Completed, Timer> requests = new ConcurrentHashMap<>();
   private final AtomicBoolean hasProcessMeters = new AtomicBoolean();
   private final JvmGcMetrics collections = new JvmGcMetrics();
   private final AtomicInteger ready = new AtomicInteger();
@@ -119,7 +122,7 @@ public final class Metrics implements AutoCloseable {
     int status = reply.status();
     requests
         .computeIfAbsent(
-            method + " " + path + " " + status,
+            new Completed(method, path, status),
             key ->
                 Timer.builder("quipu.http.requests")
                     .description("Completed requests")

@@ -111,7 +111,7 @@ final class ViewRoutes {
     return Bulk.reply(exchange, LINES_MAX, lines -> addLines(lines, exchange));
   }
 
-  private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
+  private List<Bulk.Reply> addLines(List<Lines.Line> lines, Exchange exchange) {
     Map<Integer, Map<String, Object>> replies = new HashMap<>(); // by line number
     ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     try {
@@ -143,7 +143,9 @@ final class ViewRoutes {
     } finally {
       executor.shutdown(); // groups in progress continue
     }
-    return lines.stream().map(line -> replies.getOrDefault(line.number(), Map.of())).toList();
+    return lines.stream()
+        .map(line -> Bulk.Reply.of(replies.getOrDefault(line.number(), Map.of())))
+        .toList();
   }
 
   private static void put(

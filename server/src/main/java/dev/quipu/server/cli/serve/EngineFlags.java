@@ -1,0 +1,78 @@
+package dev.quipu.server.cli.serve;
+
+import dev.quipu.engine.Durability;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.cli.input.SizeConverter;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options of the engine, which other stores do not have. */
+public final class EngineFlags {
+  /** The heap that remains for request ids and requests: at least one part in this many. */
+  private static final int MEMORY_SHARE = 4;
+
+  @Option(
+      names = "--durability",
+      paramLabel = "WHEN",
+      converter = DurabilityConverter.class,
+      description =
+          "When the engine syncs to disk: fsync, before each acknowledgement; interval=TIME,"
+              + " periodically; none, when the system does. A power failure loses adds that were"
+              + " not synced; a killed process loses nothing (default fsync).")
+  private Durability durability = Durability.FSYNC;
+
+  @Option(
+      names = "--memory",
+      paramLabel = "SIZE",
+      converter = SizeConverter.class,
+      description =
+          "Memory for the counters, texts, items and holds of the engine, such as 512m or 4g, at"
+              + " most three quarters of the heap (default: half of the heap, which is half of the"
+              + " memory of the machine). Writes that need more are rejected.")
+  private @Nullable Long memory;
+
+  Durability durability() {
+    return durability;
+  }
+
+  /**
+   * Returns the options of an engine.
+   *
+   * @throws IllegalArgumentException if the heap is too small
+   */
+  EngineOptions options(CountingFlags counting) {
+    EngineOptions options =
+        EngineOptions.defaults()
+            .withWindow(counting.window())
+            .withDurability(durability)
+            .withScales(counting.scales());
+    return memory == null ? options : options.withMemoryBytesMax(withinHeap(memory));
+  }
+
+  private static long withinHeap(long bytes) {
+    long heap = Runtime.getRuntime().maxMemory();
+    long most = heap / MEMORY_SHARE * (MEMORY_SHARE - 1);
+    if (bytes > most) {
+      long needed = bytes / (MEMORY_SHARE - 1) * MEMORY_SHARE;
+      throw new IllegalArgumentException(
+          ("--memory is %d MiB; the heap of %d MiB allows at most %d MiB. Start with a larger heap,"
+                  + " such as JAVA_OPTS=-Xmx%dm")
+              .formatted(bytes >> 20, heap >> 20, most >> 20, (needed >> 20) + 1));
+    }
+    return bytes;
+  }
+
+  /**
+   * Requires, for another store, that no option is set.
+   *
+   * @throws IllegalArgumentException naming the first that is
+   */
+  void requireUnset() {
+    boolean isDurable = durability instanceof Durability.Fsync;
+    if (!isDurable || memory != null) {
+      throw new IllegalArgumentException(
+          "%s needs the engine (--data, or --store engine:DIR)"
+              .formatted(isDurable ? "--memory" : "--durability"));
+    }
+  }
+}
