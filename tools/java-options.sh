@@ -15,9 +15,18 @@ java_options() { # KIND: long, import, short or get; [VERSION of Java]
       options+=(-XX:G1PeriodicGCInterval=60000 -XX:MinHeapFreeRatio=20 -XX:MaxHeapFreeRatio=40)
       # The counters of jstat are written to a file, and a slow disk would stop the JVM.
       options+=(-XX:-UsePerfData)
-      # The provider that Java takes on Linux: named, it does not search the jar for others.
       case $OSTYPE in
-        linux*) options+=(-Djava.nio.channels.spi.SelectorProvider=sun.nio.ch.EPollSelectorProvider) ;;
+        linux*)
+          # Lookups in large tables read memory at random, and would miss the addresses of small
+          # pages, too. Java warns where the system has no large ones.
+          local pages=''
+          { read -r pages < /sys/kernel/mm/transparent_hugepage/enabled; } 2> /dev/null || true
+          case $pages in
+            *'[always]'* | *'[madvise]'*) options+=(-XX:+UseTransparentHugePages) ;;
+          esac
+          # The provider that Java takes in any case: named, it does not search the jar for others.
+          options+=(-Djava.nio.channels.spi.SelectorProvider=sun.nio.ch.EPollSelectorProvider)
+          ;;
       esac
       ;;
     # Half the memory of the concurrent collector, and as fast.

@@ -12,6 +12,7 @@ import dev.quipu.bench.library.TransactionCosts;
 import dev.quipu.bench.ports.BuildComparison;
 import dev.quipu.bench.ports.HoldRates;
 import dev.quipu.bench.ports.HttpRates;
+import dev.quipu.bench.ports.OnceRates;
 import dev.quipu.bench.ports.Ports;
 import dev.quipu.bench.ports.Sizes;
 import dev.quipu.bench.ports.load.HttpLoop;
@@ -43,11 +44,11 @@ public final class Main {
   /**
    * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code combining}, {@code
    * ingest}, {@code sequences}, {@code sequence-costs}, {@code transactions}, {@code scale}, {@code
-   * large}, {@code ports}, {@code http}, {@code sizes} or {@code compare}, and the output file;
-   * then for the engine, values of inFlight (default: all); for the scale, the largest number of
-   * ids (default: 32 million); for a large state, the number of counters (default: 100 million);
-   * for the ports, rounds and seconds per turn; to compare, the jar of another build, rounds and
-   * seconds per turn.
+   * large}, {@code ports}, {@code http}, {@code once}, {@code sizes} or {@code compare}, and the
+   * output file; then for the engine, values of inFlight (default: all); for the scale, the largest
+   * number of ids (default: 32 million); for a large state, the number of counters (default: 100
+   * million); for the ports, rounds and seconds per turn; to compare, the jar of another build,
+   * rounds and seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -64,12 +65,13 @@ public final class Main {
           case "large" -> largeHead() + LargeState.measure(countersMax(arguments));
           case "ports" -> Ports.measure(rest(arguments), machine());
           case "http" -> httpHead() + HttpRates.measure();
+          case "once" -> onceHead() + OnceRates.measure(minutes(arguments));
           case "sizes" -> Sizes.measure(rest(arguments), machine());
           case "compare" -> BuildComparison.measure(rest(arguments), machine());
           default ->
               throw new IllegalArgumentException(
                   "expected engine, stores, combining, ingest, sequences, sequence-costs,"
-                      + " transactions, scale, large, ports, http, sizes or compare, found "
+                      + " transactions, scale, large, ports, http, once, sizes or compare, found "
                       + arguments[0]);
         };
     System.out.println(table);
@@ -248,15 +250,18 @@ public final class Main {
     Counters with names of 16 letters, each of which is written once under a request id, in groups
     of 4,096, by a process with a heap of 7 GiB that is then killed. Another such process opens the
     directory, and checks the number of counters, and the value and the replay of 100,000 of them at
-    random. All counters are in memory; request ids are on disk, except for the newest ones.
+    random; the log has all counters that were new since the last snapshot was begun. It waits for a
+    snapshot, adds to 1,000,000 counters, and is killed. A third one opens the directory and checks
+    again: that is the usual case. All counters are in memory; request ids are on disk, except for
+    the newest ones.
     Memory is the resident memory of each process when it is ready, without the pages of mapped
     files, which are listed beside it: the system drops these when memory is short.
 
     Measured by `./dev bench large` on %s.
 
     | counters and ids | written/s | memory, MiB | files, MiB | on disk, MiB \
-    | seconds to open | memory, MiB | files, MiB |
-    |---|---|---|---|---|---|---|---|
+    | seconds to open | memory, MiB | files, MiB | seconds to open again |
+    |---|---|---|---|---|---|---|---|---|
     """
         .formatted(machine());
   }
@@ -279,15 +284,39 @@ public final class Main {
         .formatted(machine());
   }
 
+  private static int minutes(String[] arguments) {
+    return arguments.length > 2 ? Integer.parseInt(arguments[2]) : 10;
+  }
+
+  private static String onceHead() throws IOException {
+    return """
+    # Benchmark of exactly once over many minutes
+
+    Adds per second under new request ids to 10,000 counters over the Redis protocol, pipeline 128,
+    %d connections, on disk before the reply, by the number of ids that Quipu remembers: all of
+    them, of which most are on disk. The peer is Redis with `appendfsync always` and the script of
+    [the other ports](benchmarks-ports.md), whose log is never rewritten. Turns of 5 s that
+    alternate; a row is the median of 6 rounds, and the range of their ratios. The servers share a
+    core, the generator has the other. After each turn the sum of the counters must equal what was
+    acknowledged.
+
+    Measured by `./dev bench once` on %s.
+
+    | ids | Quipu/s | Redis/s | ratio | of rounds |
+    |---|---|---|---|---|
+    """
+        .formatted(Workload.CONNECTIONS, machine());
+  }
+
   private static String httpHead() throws IOException {
     return """
     # Benchmark of HTTP
 
     Adds per second under request ids to 10,000 counters over HTTP, durable before the reply, by
     `POST /v1/counters/{name}/add` and by `POST /v1/counters/bulk`. The peer of single adds is the
-    least that a server on Netty does: it reads a request and sends the same bytes each time. It
-    counts nothing, and is the upper limit of a server on the same library. The peer of bulk
-    requests is Quipu's own port of the Redis protocol, with as many adds in flight.
+    least that a server on Netty with its default transport does: it reads a request and sends the
+    same bytes each time, and counts nothing. Quipu uses io_uring where there is one. The peer of
+    bulk requests is Quipu's own port of the Redis protocol, with as many adds in flight.
 
     One generator with %d connections (the Redis protocol: %d), each of which waits for the reply
     before it sends the next request. The servers share a core, the generator has the other. Turns

@@ -160,6 +160,10 @@ public final class Growth {
   private static final class OfRocks implements Subject {
     private static final long WRITE_BUFFER_BYTES = 256L << 20;
 
+    static {
+      RocksDB.loadLibrary(); // before the fields
+    }
+
     private final UInt64AddOperator operator = new UInt64AddOperator();
     private final Options options =
         new Options()
@@ -172,7 +176,6 @@ public final class Growth {
     private final RocksDB database;
 
     OfRocks(Path directory) throws RocksDBException {
-      RocksDB.loadLibrary();
       database = RocksDB.open(options, directory.toString());
     }
 

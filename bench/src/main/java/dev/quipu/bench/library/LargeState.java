@@ -18,17 +18,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.LongFunction;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 
 /**
  * Many counters, each of which is written once under a request id, in a process of their own that
- * is then killed; another process opens the directory and checks a sample.
+ * is then killed; another process opens the directory, checks a sample, waits for a snapshot, adds
+ * to some, and is killed, too; a third one opens it and checks again.
  */
 public final class LargeState {
   private static final int GROUP = 4_096;
   private static final int SAMPLE = 100_000;
   private static final int DELTAS = 1_000;
+  private static final int ADDED = 1_000_000;
   private static final long SPREAD = 0x9E3779B97F4A7C15L; // odd: all names differ
   private static final String HEAP = "-Xmx7g";
   private static final long STATE_BYTES_MAX = 6L << 30;
@@ -41,8 +44,10 @@ public final class LargeState {
     Path directory = Files.createTempDirectory("quipu-large").resolve("data");
     try {
       String written = run("write", directory, counters);
-      String opened = run("open", directory, counters);
-      return "| %,d | %s | %,d | %s |%n".formatted(counters, written, mebibytes(directory), opened);
+      String opened = run("add", directory, counters);
+      long onDisk = mebibytes(directory);
+      String again = run("open", directory, counters);
+      return "| %,d | %s | %,d | %s | %s |%n".formatted(counters, written, onDisk, opened, again);
     } finally {
       DataDirectory.delete(directory.resolveSibling("data"));
     }
@@ -65,6 +70,7 @@ public final class LargeState {
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 HEAP,
+                "-XX:+UseTransparentHugePages",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 System.getProperty("java.class.path"),
@@ -97,13 +103,24 @@ public final class LargeState {
     Engine engine =
         Engine.open(directory, EngineOptions.defaults().withMemoryBytesMax(STATE_BYTES_MAX));
     double seconds = seconds(start);
-    if (arguments[0].equals("write")) {
-      write(engine, counters);
-      String rate = String.format(Locale.ROOT, "%,.0f", counters / seconds(start));
-      System.out.println(READY + rate + " | " + resident());
-    } else {
-      check(engine, counters);
-      System.out.println(READY + String.format(Locale.ROOT, "%.1f | %s", seconds, resident()));
+    switch (arguments[0]) {
+      case "write" -> {
+        write(engine, counters, LargeState::add);
+        String rate = String.format(Locale.ROOT, "%,.0f", counters / seconds(start));
+        System.out.println(READY + rate + " | " + resident());
+      }
+      case "add" -> {
+        check(engine, counters, 0);
+        String opened = String.format(Locale.ROOT, "%.1f | %s", seconds, resident());
+        System.out.println("opened in " + opened);
+        engine.checkpoint();
+        write(engine, ADDED, LargeState::again);
+        System.out.println(READY + opened);
+      }
+      default -> {
+        check(engine, counters, ADDED);
+        System.out.println(READY + String.format(Locale.ROOT, "%.1f", seconds));
+      }
     }
     Clock.system().sleep(Duration.ofDays(1));
   }
@@ -117,13 +134,18 @@ public final class LargeState {
     return new Add(name, 1 + number % DELTAS, RequestId.of(SPREAD, number));
   }
 
-  private static void write(Engine engine, long counters) {
+  /** An add to the same counter. */
+  private static Add again(long number) {
+    return new Add(add(number).counter(), 1, RequestId.of(number, SPREAD));
+  }
+
+  private static void write(Engine engine, long count, LongFunction<Add> adds) {
     List<Add> group = new ArrayList<>();
-    for (long i = 0; i < counters; i++) {
-      group.add(add(i));
-      if (group.size() == GROUP || i + 1 == counters) {
+    for (long i = 0; i < count; i++) {
+      group.add(adds.apply(i));
+      if (group.size() == GROUP || i + 1 == count) {
         for (ItemResult result : engine.addAll(group)) {
-          if (!(result.result() instanceof AddResult.Applied)) {
+          if (!(result instanceof AddResult.Applied)) {
             throw new IllegalStateException(result.toString());
           }
         }
@@ -135,18 +157,31 @@ public final class LargeState {
     }
   }
 
-  /** Compares a random sample, and the total number, to what was written. */
-  private static void check(Engine engine, long counters) {
+  /**
+   * Compares a random sample, and the total number, to what was written.
+   *
+   * @param added the number of counters to which was added again
+   */
+  private static void check(Engine engine, long counters, long added) {
     if (engine.statistics().counters() != counters) {
       throw new IllegalStateException(engine.statistics().toString());
     }
     RandomGenerator random = Randomness.seeded(1);
     for (int i = 0; i < SAMPLE; i++) {
-      Add add = add(random.nextLong(counters));
-      if (engine.read(add.counter()).orElseThrow().value() != add.delta()
-          || !(engine.add(add) instanceof AddResult.Replayed)) {
-        throw new IllegalStateException(add + " is not what was written");
+      checkOne(engine, random.nextLong(counters), added);
+      if (added > 0) {
+        checkOne(engine, random.nextLong(added), added);
       }
+    }
+  }
+
+  private static void checkOne(Engine engine, long number, long added) {
+    Add add = add(number);
+    long expected = add.delta() + (number < added ? 1 : 0);
+    boolean isReplayed = engine.add(add) instanceof AddResult.Replayed;
+    boolean isAgain = number >= added || engine.add(again(number)) instanceof AddResult.Replayed;
+    if (engine.read(add.counter()).orElseThrow().value() != expected || !isReplayed || !isAgain) {
+      throw new IllegalStateException(add + " is not what was written");
     }
   }
 

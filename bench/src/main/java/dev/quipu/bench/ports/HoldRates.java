@@ -23,7 +23,7 @@ public final class HoldRates {
   private static final Duration TURN = Duration.ofSeconds(3);
 
   /** Without rewrites of its file in the background, which would run in turns of Quipu. */
-  private static final String[] REDIS_OPTIONS = {
+  static final String[] REDIS_OPTIONS = {
     "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"
   };
 

@@ -23,8 +23,7 @@ import java.util.zip.CRC32C;
  *   pages    of 4 KiB: CRC32C, count, then entries in order of hash: about 170, see PackedEntry; in
  *            files before format 4 of the directory, up to 102 of 40 bytes
  *   fences   the hash of the first entry of each page
- *   filter   blocks of 64 bytes: a Bloom filter that answers "definitely absent" for about 99% of
- *            absent ids by reading one block; 12 bits per id
+ *   filter   see IdFilter; in files before format 6, the blocks are not in order of the hashes
  *
  * The file is memory-mapped: a lookup needs no heap, and pages that are never read need no memory.
  * The CRC32C of a page is checked at every access, for a damaged page must not report an id as
@@ -32,22 +31,20 @@ import java.util.zip.CRC32C;
  * }</pre>
  */
 public final class IdFile {
-  static final long MAGIC = 0x5155495055494433L; // "QUIPUID3"
+  static final long MAGIC = 0x5155495055494434L; // "QUIPUID4"
+  private static final long MAGIC_UNORDERED = 0x5155495055494433L; // "QUIPUID3"
   private static final long MAGIC_UNPACKED = 0x5155495055494432L; // "QUIPUID2"
   static final int PAGE = 4_096;
   static final int PAGE_HEAD = 8;
   static final int PAGE_ENTRIES_MAX = (PAGE - PAGE_HEAD) / PackedEntry.BYTES_MIN;
   private static final int UNPACKED_BYTES = IdTable.STRIDE * Long.BYTES;
-  static final int BLOCK = 64;
-  static final int FILTER_BITS_PER_ID = 12;
-  private static final int FILTER_PROBES = 6;
   static final int HEAD_CRC = 60;
 
   private final Path path;
   private final ByteBuffer bytes;
   private final int entries;
   private final int pages;
-  private final int filterBlocks;
+  private final IdFilter filter;
   private final long newestMillis;
   private final boolean isPacked;
   private int[] epochs = {};
@@ -57,9 +54,11 @@ public final class IdFile {
     this.bytes = bytes;
     this.entries = bytes.getInt(12);
     this.pages = bytes.getInt(16);
-    this.filterBlocks = bytes.getInt(20);
     this.newestMillis = bytes.getLong(32);
-    this.isPacked = bytes.getLong(0) == MAGIC;
+    long magic = bytes.getLong(0);
+    this.isPacked = magic != MAGIC_UNPACKED;
+    int start = filterStart();
+    this.filter = new IdFilter(bytes.slice(start, bytes.limit() - start), magic == MAGIC);
   }
 
   public Path path() {
@@ -124,16 +123,19 @@ public final class IdFile {
       throw new DamageException(Damage.ID_FILE, path, size, "the header is truncated");
     }
     ByteBuffer bytes = disk.map(path);
-    boolean isKnown = bytes.getLong(0) == MAGIC || bytes.getLong(0) == MAGIC_UNPACKED;
+    long magic = bytes.getLong(0);
+    boolean isKnown = magic == MAGIC || magic == MAGIC_UNORDERED || magic == MAGIC_UNPACKED;
     if (!isKnown || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
       throw new DamageException(Damage.ID_FILE, path, 0, "the header is damaged");
     }
-    IdFile opened = new IdFile(path, bytes);
-    long tail = (long) PAGE * (opened.pages + 1);
-    if (opened.filterStart() + (long) opened.filterBlocks * BLOCK != size) {
+    int pages = bytes.getInt(16);
+    long tail = (long) PAGE * (pages + 1);
+    long filterBytes = (long) bytes.getInt(20) * IdFilter.BLOCK_BYTES;
+    if (tail + (long) pages * Long.BYTES + filterBytes != size) {
       throw new DamageException(
           Damage.ID_FILE, path, size, "the file length does not match its header");
     }
+    IdFile opened = new IdFile(path, bytes);
     if (bytes.getInt(56) != crc(bytes.slice((int) tail, (int) (size - tail)))) {
       throw new DamageException(Damage.ID_FILE, path, tail, "fences or filter are damaged");
     }
@@ -146,7 +148,7 @@ public final class IdFile {
    * @throws DamageException if the page that would hold it is damaged
    */
   boolean find(long hash, long high, long low, int ordinal, long[] entry) {
-    if (!mayHold(hash)) {
+    if (!filter.mayHold(hash)) {
       return false;
     }
     for (int page = pageOf(hash); page >= 0 && page < pages; page++) {
@@ -160,9 +162,9 @@ public final class IdFile {
     return false;
   }
 
-  /** Prefetches the filter block of an id: see {@link RequestIds#touch}. */
-  long touch(long hash) {
-    return bytes.get(filterStart() + block(spread(hash), filterBlocks) * BLOCK);
+  /** Returns the filter, which a lookup reads first. */
+  IdFilter filter() {
+    return filter;
   }
 
   /**
@@ -272,36 +274,6 @@ public final class IdFile {
 
   private int filterStart() {
     return PAGE * (pages + 1) + pages * Long.BYTES;
-  }
-
-  private boolean mayHold(long hash) {
-    long spread = spread(hash);
-    int block = filterStart() + block(spread, filterBlocks) * BLOCK;
-    for (int i = 0; i < FILTER_PROBES; i++, spread >>>= 9) {
-      int bit = (int) spread & (8 * BLOCK - 1);
-      if ((bytes.get(block + (bit >>> 3)) & 1 << (bit & 7)) == 0) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private static long spread(long hash) {
-    return hash * 0xD6E8FEB86659FD93L;
-  }
-
-  private static int block(long spread, int blocks) {
-    return (int) (((spread >>> 32) * blocks) >>> 32);
-  }
-
-  static void addToFilter(long hash, ByteBuffer filter, int blocks) {
-    long spread = spread(hash);
-    int block = block(spread, blocks) * BLOCK;
-    for (int i = 0; i < FILTER_PROBES; i++, spread >>>= 9) {
-      int bit = (int) spread & (8 * BLOCK - 1);
-      int byteAt = block + (bit >>> 3);
-      filter.put(byteAt, (byte) (filter.get(byteAt) | 1 << (bit & 7)));
-    }
   }
 
   static int crc(ByteBuffer bytes) {

@@ -19,8 +19,7 @@ final class IdFileWriter implements Closeable {
   private final Path draft;
   private final DiskFile file;
   private final ByteBuffer fences;
-  private final ByteBuffer filter;
-  private final int filterBlocks;
+  private final IdFilter filter;
   private final ByteBuffer out;
   private long offset = IdFile.PAGE;
   private int start; // of the page that is being filled
@@ -32,13 +31,11 @@ final class IdFileWriter implements Closeable {
   /** Starts a file of at most this number of entries, to which the filter is adapted. */
   IdFileWriter(Disk disk, Path path, int entriesMax) throws IOException {
     int pagesMax = Math.ceilDiv(entriesMax, PAGE_ENTRIES_MIN);
-    long bits = (long) entriesMax * IdFile.FILTER_BITS_PER_ID;
-    this.filterBlocks = Math.max(1, (int) (bits / (8 * IdFile.BLOCK)));
     this.disk = disk;
     this.path = path;
     this.draft = draft(path);
     this.fences = ByteBuffer.allocate(pagesMax * Long.BYTES);
-    this.filter = ByteBuffer.allocate(Math.multiplyExact(filterBlocks, IdFile.BLOCK));
+    this.filter = new IdFilter(entriesMax);
     this.out = disk.buffer(IdFile.PAGE * Math.clamp(pagesMax, 1, PAGES_PER_WRITE));
     this.file = disk.create(draft);
   }
@@ -58,7 +55,7 @@ final class IdFileWriter implements Closeable {
       out.putInt(0).putInt(0);
     }
     PackedEntry.put(out, from, at);
-    IdFile.addToFilter(hash, filter, filterBlocks);
+    filter.add(hash);
     entries++;
     count++;
   }
@@ -83,17 +80,16 @@ final class IdFileWriter implements Closeable {
     fences.flip();
     CRC32C crc = new CRC32C();
     crc.update(fences.duplicate());
-    crc.update(filter.clear().duplicate());
+    long tail = (long) IdFile.PAGE * (pages + 1);
+    long length = fences.limit();
+    file.write(fences, tail);
+    filter.write(file, tail + length, crc);
     ByteBuffer head = ByteBuffer.allocate(IdFile.PAGE);
-    head.putLong(IdFile.MAGIC).putInt(1).putInt(entries).putInt(pages).putInt(filterBlocks);
+    head.putLong(IdFile.MAGIC).putInt(1).putInt(entries).putInt(pages).putInt(filter.blocks());
     head.putLong(oldestMillis).putLong(newestMillis).putLong(firstFrame).putLong(lastFrame);
     head.putInt((int) crc.getValue());
     head.putInt(IdFile.HEAD_CRC, IdFile.crc(head.slice(0, IdFile.HEAD_CRC)));
     file.write(head.clear(), 0);
-    long tail = (long) IdFile.PAGE * (pages + 1);
-    long length = fences.limit();
-    file.write(fences, tail);
-    file.write(filter.clear(), tail + length);
     file.sync();
     close();
     disk.rename(draft, path);

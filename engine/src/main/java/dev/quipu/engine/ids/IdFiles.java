@@ -37,6 +37,8 @@ public final class IdFiles {
   public static IdFile write(Disk disk, Path data, IdTable table) throws IOException {
     Path path = directory(data).resolve("%016d.ids".formatted(table.firstFrame()));
     IdFile.write(disk, path, table);
-    return IdFile.open(disk, path);
+    IdFile file = IdFile.open(disk, path);
+    file.filter().load(); // by this thread: see RequestIds
+    return file;
   }
 }

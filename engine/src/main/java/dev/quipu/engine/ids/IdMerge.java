@@ -115,7 +115,9 @@ public final class IdMerge {
         disk.delete(IdFileWriter.draft(path));
       }
     }
-    return IdFile.open(disk, path);
+    IdFile merged = IdFile.open(disk, path);
+    merged.filter().load(); // by this thread: see RequestIds
+    return merged;
   }
 
   private static int entries(List<IdFile> files) {

@@ -40,6 +40,9 @@ public final class RequestIds {
   /** Limits the memory for the filter of a merged file to a share of that of a table. */
   private static final int MERGED_TABLES_MAX = 16;
 
+  /** Limits the memory for filters to about that of a table; the others are read from files. */
+  private static final long FILTER_BYTES_PER_ID = 64;
+
   /** Number of epochs, including 0 for none. */
   public static final int EPOCHS = 256;
 
@@ -48,6 +51,7 @@ public final class RequestIds {
 
   private final long windowMillis;
   private final int tableMax;
+  private final long filterBytesMax;
   private final Deque<IdTable> waiting = new ArrayDeque<>();
   private final List<IdFile> files = new ArrayList<>();
   private final List<IdFile> replaced = new ArrayList<>();
@@ -62,6 +66,7 @@ public final class RequestIds {
     this.secret = secret;
     this.windowMillis = windowMillis;
     this.tableMax = tableMax;
+    this.filterBytesMax = FILTER_BYTES_PER_ID * tableMax;
     this.active = new IdTable(secret);
     active.begin(epoch);
   }
@@ -138,7 +143,7 @@ public final class RequestIds {
       touched += table.touch(hash);
     }
     for (IdFile file : files) {
-      touched += file.touch(hash);
+      touched += file.filter().touch(hash);
     }
     return touched;
   }
@@ -207,6 +212,7 @@ public final class RequestIds {
 
   /** Inserts a file found at the start. */
   public void add(IdFile file) {
+    file.filter().load();
     file.setEpochs(EPOCH_BEFORE);
     generations[EPOCH_BEFORE]++;
     insert(file);
@@ -214,6 +220,10 @@ public final class RequestIds {
 
   /** Keeps files in order of their frames, so that recent ids are found first. */
   private void insert(IdFile file) {
+    long loaded = files.stream().mapToLong(each -> each.filter().loadedBytes()).sum();
+    if (loaded + file.filter().loadedBytes() > filterBytesMax) {
+      file.filter().unload();
+    }
     int at = files.size();
     while (at > 0 && files.get(at - 1).firstFrame() > file.firstFrame()) {
       at--;

@@ -28,6 +28,7 @@ final class NameIndex {
   private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST];
   private final int[] used = new int[PARTS];
   private final long[] recent = new long[RECENT]; // in pairs
+  long touched; // stored, so that a prefetch is not optimized away
 
   NameIndex(Secret secret) {
     this.secret = secret;
@@ -122,6 +123,11 @@ final class NameIndex {
    */
   int[] putAll(long[] slots, int from, int until, CounterPages names) {
     int[] present = NONE;
+    long sum = 0;
+    for (int i = from; i < until; i++) { // so that cache misses overlap
+      sum += touch((int) (slots[i] >>> 32));
+    }
+    touched = sum;
     for (int i = from; i < until; i++) {
       int hash = (int) (slots[i] >>> 32);
       int ordinal = (int) slots[i] - 1;

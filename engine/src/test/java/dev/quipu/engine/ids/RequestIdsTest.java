@@ -255,7 +255,7 @@ final class RequestIdsTest {
     add(1, START);
     assertEquals(2 * meta, ids.touch(1, 1, 1));
     sealNext();
-    byte filter = (byte) ids.files().getFirst().touch(new Secret(3).hash(1, 1, 1));
+    long filter = ids.files().getFirst().filter().touch(new Secret(3).hash(1, 1, 1));
     assertEquals(meta + filter, ids.touch(1, 1, 1));
     ids.add(file(1, START));
     assertEquals(meta + 2 * filter, ids.touch(1, 1, 1));

@@ -51,7 +51,7 @@ public final class WrittenDirectory {
     this.path = path;
     Files.createDirectories(path.resolve("log"));
     Files.createDirectories(path.resolve("ids"));
-    Files.writeString(path.resolve("format"), "quipu-engine 5\nidentity 0123456789abcdef\n");
+    Files.writeString(path.resolve("format"), "quipu-engine 6\nidentity 0123456789abcdef\n");
     mark(0, 0);
   }
 

@@ -7,6 +7,7 @@ import dev.quipu.store.Key;
 import java.nio.IntBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
@@ -82,7 +83,7 @@ final class NameOrderTest {
     boolean removes = key != null && random.nextInt(3) > 0;
     int ordinal = created;
     if (removes) {
-      ordinal = expected.remove(key);
+      ordinal = Objects.requireNonNull(expected.remove(key));
       order.remove(ordinal);
     }
     if (!removes && created < 2 * NAMES) {

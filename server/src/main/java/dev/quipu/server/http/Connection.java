@@ -1,10 +1,8 @@
 package dev.quipu.server.http;
 
-import dev.quipu.server.http.message.Body;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
-import dev.quipu.server.http.message.Reservation;
 import dev.quipu.server.http.route.Metrics;
 import dev.quipu.server.http.route.Route;
 import dev.quipu.server.net.Connections;
@@ -28,7 +26,6 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
@@ -52,20 +49,13 @@ final class Connection extends ChannelInboundHandlerAdapter {
   /** Maximum number of bytes of one read. */
   static final int RECEIVE_BYTES_MAX = 16 << 10;
 
-  /** Memory of a partial header when decoded, for each of its bytes. */
-  private static final int DECODED_FACTOR = 16;
-
-  private static final int BEGUN_HEAD_BYTES_MIN = 1 << 10;
-  private static final int BEGUN_HEAD_BYTES_MAX = 2 * StrictDecoder.HEAD_BYTES_MAX;
-
-  /** Memory of a decoded header, for each character, and in addition for each field. */
-  private static final int HEAD_CHAR_BYTES = 2;
-
-  private static final int HEADER_BYTES = 200;
-
   /** After these the rest of the input cannot be decoded reliably. */
   private static final Set<Integer> FRAMING = Set.of(400, 413, 417, 501);
 
+  /** A reply that is reserved only if the client has not read it for some time. */
+  private static final int SMALL_REPLY_BYTES_MAX = 2 << 10;
+
+  private static final Duration SMALL_REPLY = Duration.ofSeconds(1);
   private static final Duration LINGER = Duration.ofSeconds(2);
   private static final Logger LOGGER = LoggerFactory.getLogger(Connection.class);
 
@@ -75,17 +65,18 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private final StrictDecoder decoder = new StrictDecoder(this::isPaused);
   private final RequestFlowControl flowControl = new RequestFlowControl(this, decoder);
   private final Channel channel;
+  private final HeadMemory head;
   private final Connections.Place place;
   private final Optional<LoopAdds> adds;
   private @Nullable PendingRequest reading;
   private @Nullable PendingRequest working;
   private @Nullable ReplyWriter writer;
-  private @Nullable Reservation head;
   private boolean closing;
   private boolean lingering;
   private boolean headBegun;
   private boolean isHeadCounted; // of the request whose body is not complete
   private int headBytes;
+  private long unreadBytes; // of a small reply that is not reserved; 0 if it is
   private volatile long deadlineNanos;
 
   /** The parts that all connections of a server share. */
@@ -104,6 +95,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     this.channel = channel;
     this.place = place;
     this.shared = shared;
+    this.head = new HeadMemory(shared.host.budget());
     this.timeouts = shared.options.timeouts();
     this.clock = shared.clock;
     place.idleWhen(() -> working == null);
@@ -158,12 +150,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       headBytes = StrictDecoder.HEAD_BYTES_MAX; // it arrived with the previous request
       beginHead();
     }
-    if (head == null) {
-      head = new Reservation(shared.host.budget());
-    }
-    long needed =
-        Math.clamp((long) headBytes * DECODED_FACTOR, BEGUN_HEAD_BYTES_MIN, BEGUN_HEAD_BYTES_MAX);
-    if (!head.tryGrowTo(needed)) {
+    if (!head.tryHoldBegun(headBytes)) {
       closing = true;
       channel.close(); // a partial request, and no memory to wait for the rest
     }
@@ -176,34 +163,13 @@ final class Connection extends ChannelInboundHandlerAdapter {
     isHeadCounted = false;
   }
 
-  private void releaseHead() {
-    if (head != null) {
-      head.release();
-      head = null;
-    }
-  }
-
   /** Reserves the memory of the header until the body is complete. */
   private void holdHead(HttpRequest request) {
     if (isHeadCounted) {
       return;
     }
     isHeadCounted = true;
-    long chars = request.uri().length();
-    for (Map.Entry<String, String> each : request.headers()) {
-      chars += each.getKey().length() + each.getValue().length();
-    }
-    long needed = HEAD_CHAR_BYTES * chars + (long) HEADER_BYTES * request.headers().size();
-    if (needed <= Body.SMALL_BYTES_MAX) {
-      releaseHead();
-      return;
-    }
-    if (head == null) {
-      head = new Reservation(shared.host.budget());
-    }
-    if (head.tryGrowTo(needed)) {
-      head.shrinkTo(needed);
-    } else {
+    if (!head.tryHold(request)) {
       closing = true;
       channel.close(); // no memory to wait for the body
     }
@@ -320,7 +286,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   private void work(ChannelHandlerContext context, PendingRequest call) {
     working = call;
-    releaseHead();
+    head.release();
     place.use();
     deadlineIn(timeouts.request());
     HttpReply early = call.reply;
@@ -383,8 +349,20 @@ final class Connection extends ChannelInboundHandlerAdapter {
       return; // written already
     }
     writer = begun;
+    unreadBytes = (long) reply.length() + RECEIVE_BYTES_MAX;
+    if (reply.length() <= SMALL_REPLY_BYTES_MAX) {
+      deadlineIn(SMALL_REPLY); // almost always it is read before
+    } else {
+      reserveUnread(call);
+    }
+  }
+
+  /** Reserves the memory of a reply that waits for the client to read it. */
+  private void reserveUnread(PendingRequest call) {
+    long needed = unreadBytes;
+    unreadBytes = 0;
     deadlineIn(timeouts.body());
-    if (!call.reservation.tryGrowTo((long) reply.length() + RECEIVE_BYTES_MAX)) {
+    if (!call.reservation.tryGrowTo(needed)) {
       channel.close(); // the client does not read, and there is no memory to wait for it
     }
   }
@@ -434,6 +412,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
       return;
     }
     PendingRequest call = working;
+    if (call != null && writer != null && unreadBytes > 0) {
+      reserveUnread(call);
+      return;
+    }
     closing = true;
     if (call == null || writer != null) {
       channel.close(); // the client was late
@@ -476,7 +458,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   public void channelInactive(ChannelHandlerContext context) {
     closing = true;
     endHead();
-    releaseHead();
+    head.release();
     if (reading != null) {
       reading.reservation.release();
       reading = null;

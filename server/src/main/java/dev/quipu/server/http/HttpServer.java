@@ -74,10 +74,7 @@ public final class HttpServer implements AutoCloseable {
   private final Optional<SslContext> tls;
   private final Clock clock;
 
-  /** Not io_uring, which writes later: what is not written has to be reserved. */
-  private final Transport transport =
-      Transport.EPOLL.isAvailable() ? Transport.EPOLL : Transport.NIO;
-
+  private final Transport transport = Transport.best();
   private final EventLoopGroup loops = transport.loops(LOOPS);
   private final Workers workers;
   private final HostProcess host;

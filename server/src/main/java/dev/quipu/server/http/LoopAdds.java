@@ -85,7 +85,11 @@ final class LoopAdds {
   private void commit(List<Waiting> group) {
     List<ItemResult> results;
     try {
-      results = engine.apply(group.stream().map(Waiting::add).toList());
+      List<Add> adds = new ArrayList<>(group.size());
+      for (Waiting each : group) {
+        adds.add(each.add);
+      }
+      results = engine.apply(adds);
     } catch (RuntimeException e) { // in any case, the waiting clients must get a reply
       results = Collections.nCopies(group.size(), new ItemResult.Failed(e));
     } catch (Error e) { // the engine has already stopped itself if the error is its own

@@ -10,6 +10,7 @@ import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.server.net.HostProcess;
 import dev.quipu.server.net.MemoryBudget;
+import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;
 import java.io.IOException;
@@ -125,6 +126,30 @@ final class MemoryBudgetTest {
     }
     assertEquals("20", client.get("/v1/counters/a").text("value"));
     budget.release(budget.limitBytes());
+  }
+
+  /** A client sends requests, and reads none of the small replies. */
+  @Test
+  void aSmallReplyThatIsNotReadIsReservedAfterASecond() throws Exception {
+    start(1 << 20, 100);
+    byte[] requests =
+        "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            .repeat(1_000)
+            .getBytes(StandardCharsets.US_ASCII);
+    try (Socket socket = client.connect()) {
+      CompletableFuture<Void> sending =
+          CompletableFuture.runAsync(() -> {
+            try {
+              while (true) {
+                socket.getOutputStream().write(requests);
+              }
+            } catch (IOException e) { // the server has closed the connection
+              return;
+            }
+          });
+      Progress.await("reserved", () -> budget.usedBytes() > Connection.RECEIVE_BYTES_MAX);
+      sending.join(); // until the client was late
+    }
   }
 
   @Test

@@ -51,7 +51,8 @@ public record QuipuServer(
     int http = freePort();
     OptionalInt second = memcached ? OptionalInt.of(freePort()) : OptionalInt.empty();
     List<String> command = new ArrayList<>(before);
-    command.addAll(List.of(java(), "--enable-native-access=ALL-UNNAMED"));
+    command.addAll(
+        List.of(java(), "--enable-native-access=ALL-UNNAMED", "-XX:+UseTransparentHugePages"));
     command.addAll(List.of("-jar", jar, "serve", "--data", directory.resolve("data").toString()));
     command.addAll(List.of("--http", "" + http, "--resp", "" + port));
     second.ifPresent(each -> command.addAll(List.of("--memcached", "" + each)));

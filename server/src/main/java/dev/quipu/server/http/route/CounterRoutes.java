@@ -36,6 +36,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.io.SerializedString;
 
 /**
  * Serves counters over HTTP.
@@ -53,6 +54,13 @@ record CounterRoutes(
   private static final Set<String> FIELDS = Set.of("delta", "floor", "ceiling", "attributes");
   private static final Set<String> FIELDS_OF_A_LINE =
       Set.of("name", "delta", "floor", "ceiling", "id", "decimal");
+
+  /** Names that are encoded once. */
+  private static final SerializedString NAME = new SerializedString("name");
+
+  private static final SerializedString VALUE = new SerializedString("value");
+  private static final SerializedString ADDED = new SerializedString("added");
+  private static final SerializedString REPLAYED = new SerializedString("replayed");
 
   /** Holds the place of a reply. */
   private static final Bulk.Reply NONE = json -> {};
@@ -118,14 +126,7 @@ record CounterRoutes(
   /** Returns the reply for an add that was applied; throws the problem of another result. */
   HttpReply reply(Add add, AddResult result) {
     AddResult.Success done = success(add, result);
-    HttpReply reply =
-        HttpReply.written(
-            200,
-            json -> {
-              json.writeStartObject();
-              write(json, add, done);
-              json.writeEndObject();
-            });
+    HttpReply reply = HttpReply.written(200, json -> write(json, add, done, false));
     return result instanceof AddResult.Replayed ? reply.with("Idempotent-Replayed", "true") : reply;
   }
 
@@ -180,12 +181,7 @@ record CounterRoutes(
   private Bulk.Reply line(Add add, ItemResult result) {
     try {
       AddResult.Success done = success(add, result.result());
-      return json -> {
-        json.writeStartObject();
-        json.writeNumberProperty("status", 200);
-        write(json, add, done);
-        json.writeEndObject();
-      };
+      return json -> write(json, add, done, true);
     } catch (RuntimeException e) {
       Map<String, Object> line = failed(e);
       line.put("name", add.counter());
@@ -238,14 +234,22 @@ record CounterRoutes(
     return add.bounds().isNone() ? ofAll : add.bounds();
   }
 
-  private static void write(JsonGenerator json, Add add, AddResult.Success done) {
-    json.writeStringProperty("name", add.counter());
-    if (done.valueIfKnown().isPresent()) {
-      json.writeStringProperty(
-          "value", Decimal.text(done.valueIfKnown().getAsLong(), done.scale()));
+  private static void write(JsonGenerator json, Add add, AddResult.Success done, boolean isLine) {
+    json.writeStartObject();
+    if (isLine) {
+      json.writeNumberProperty("status", 200);
     }
-    json.writeStringProperty("added", Decimal.text(done.added(), done.scale()));
-    json.writeBooleanProperty("replayed", done.isReplayed());
+    json.writeName(NAME);
+    json.writeString(add.counter());
+    if (done.valueIfKnown().isPresent()) {
+      json.writeName(VALUE);
+      json.writeString(Decimal.text(done.valueIfKnown().getAsLong(), done.scale()));
+    }
+    json.writeName(ADDED);
+    json.writeString(Decimal.text(done.added(), done.scale()));
+    json.writeName(REPLAYED);
+    json.writeBoolean(done.isReplayed());
+    json.writeEndObject();
   }
 
   /** PUT /v1/counters/{name} */
@@ -350,9 +354,8 @@ record CounterRoutes(
   HttpReply read(Exchange exchange) {
     exchange.allowParameters(Set.of("maxAgeSeconds"));
     String name = exchange.variable();
-    Optional<String> maxAge = exchange.parameter("maxAgeSeconds");
-    if (maxAge.isPresent()) {
-      return ChangeRoutes.aged(counters, name, maxAge.get());
+    if (exchange.parameter("maxAgeSeconds").isPresent()) {
+      return ChangeRoutes.aged(counters, name, exchange.requiredParameter("maxAgeSeconds"));
     }
     Reading reading =
         counters.read(name).orElseThrow(() -> Problem.notFound("no such counter: " + name));

@@ -1,0 +1,106 @@
+package dev.quipu.bench.ports;
+
+import dev.quipu.bench.ports.load.AddKind;
+import dev.quipu.bench.ports.load.ClosedLoop;
+import dev.quipu.bench.ports.load.ControlConnection;
+import dev.quipu.bench.ports.load.Dialect;
+import dev.quipu.bench.ports.load.RequestNumbers;
+import dev.quipu.bench.ports.load.Workload;
+import dev.quipu.bench.ports.subject.Processes;
+import dev.quipu.bench.ports.subject.QuipuServer;
+import dev.quipu.bench.ports.subject.WrongCountException;
+import dev.quipu.testservers.RedisServer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Adds under request ids for many minutes, in which ids are sealed, merged and read, compared with
+ * a script on Redis, in alternating turns.
+ */
+public final class OnceRates {
+  private static final int PIPELINE = 128;
+  private static final int ROUNDS_PER_ROW = 6;
+  private static final Duration TURN = Duration.ofSeconds(5);
+
+  private final Workload workload = new Workload(AddKind.ONCE, Workload.KEYS_MAX, PIPELINE);
+  private final RequestNumbers numbers = new RequestNumbers();
+  private long ids;
+
+  private OnceRates() {}
+
+  private record Subject(int port, Dialect dialect) {}
+
+  /**
+   * Returns the rows of the table.
+   *
+   * @param minutes how long, both servers together
+   */
+  public static String measure(int minutes) throws Exception {
+    boolean isPinned = Processes.canPin();
+    List<String> before = isPinned ? Processes.pinned(Processes.SERVERS_CORE) : List.of();
+    try (QuipuServer quipu = QuipuServer.start(before, false, List.of());
+        RedisServer redis = RedisServer.start(HoldRates.REDIS_OPTIONS)) {
+      if (isPinned) {
+        Processes.pin(redis.pid(), Processes.SERVERS_CORE);
+        Processes.pinOne(ProcessHandle.current().pid(), Processes.OWN_CORE);
+      }
+      OnceRates rates = new OnceRates();
+      StringBuilder rows = new StringBuilder();
+      for (int minute = 0; minute < minutes; minute++) {
+        String row =
+            rates.row(
+                new Subject(quipu.port(), Dialect.QUIPU), new Subject(redis.port(), Dialect.REDIS));
+        System.err.print(row);
+        rows.append(row);
+      }
+      return rows.toString();
+    }
+  }
+
+  private String row(Subject quipu, Subject redis) throws IOException {
+    List<Double> own = new ArrayList<>();
+    List<Double> peers = new ArrayList<>();
+    List<Double> ratios = new ArrayList<>();
+    for (int round = 0; round < ROUNDS_PER_ROW; round++) {
+      ClosedLoop.Outcome turn = run(quipu);
+      ids += turn.applied();
+      own.add(turn.applied() * 1e9 / turn.nanos());
+      ClosedLoop.Outcome other = run(redis);
+      peers.add(other.applied() * 1e9 / other.nanos());
+      ratios.add(own.getLast() / peers.getLast());
+    }
+    ratios.sort(null);
+    return String.format(
+        Locale.ROOT,
+        "| %,d | %,.0f | %,.0f | %.1f | %.1f..%.1f |%n",
+        ids,
+        Comparison.median(own),
+        Comparison.median(peers),
+        Comparison.median(ratios),
+        ratios.getFirst(),
+        ratios.getLast());
+  }
+
+  private ClosedLoop.Outcome run(Subject subject) throws IOException {
+    try (ControlConnection control = new ControlConnection(subject.port, subject.dialect);
+        ClosedLoop loop =
+            new ClosedLoop(
+                subject.port,
+                subject.dialect,
+                subject.dialect.request(AddKind.ONCE, control),
+                workload,
+                numbers)) {
+      long before = control.sum(Workload.KEYS_MAX);
+      ClosedLoop.Outcome outcome = loop.run(TURN);
+      long counted = control.sum(Workload.KEYS_MAX) - before;
+      if (counted != outcome.applied()) {
+        throw new WrongCountException(
+            subject.dialect.toString(), workload, outcome.applied(), counted);
+      }
+      return outcome;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package dev.quipu.engine.ids;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.engine.environment.DiskFile;
+import dev.quipu.engine.environment.FileDisk;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A filter has all of its ids, in memory and in a file, and few others. */
+final class IdFilterTest {
+  private static final long SEED = 5;
+
+  @TempDir Path directory;
+
+  private static IdFilter filled(int count) {
+    IdFilter filter = new IdFilter(count);
+    Random random = new Random(SEED);
+    for (int i = 0; i < count; i++) {
+      filter.add(random.nextLong());
+    }
+    return filter;
+  }
+
+  private IdFilter inFile(IdFilter filter, int position) throws IOException {
+    FileDisk disk = new FileDisk();
+    Path path = directory.resolve("file");
+    CRC32C crc = new CRC32C();
+    long end;
+    try (DiskFile file = disk.create(path)) {
+      end = filter.write(file, position, crc);
+      file.sync();
+    }
+    byte[] all = Files.readAllBytes(path);
+    assertEquals(all.length, end);
+    CRC32C expected = new CRC32C();
+    expected.update(all, position, all.length - position);
+    assertEquals(expected.getValue(), crc.getValue());
+    return new IdFilter(ByteBuffer.wrap(all).slice(position, all.length - position), true);
+  }
+
+  /** More than one chunk, of 174,762 ids, and less. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 42, 43, 5_000, 174_762, 174_763, 400_000})
+  void allIdsArePresentInMemoryAndInTheFile(int count) throws IOException {
+    IdFilter inMemory = filled(count);
+    IdFilter mapped = inFile(inMemory, 24);
+    assertEquals(inMemory.blocks(), mapped.blocks());
+    for (String state : new String[] {"mapped", "loaded", "unloaded"}) {
+      if (state.equals("loaded")) {
+        mapped.load();
+        assertEquals(64L * mapped.blocks(), mapped.loadedBytes());
+      } else {
+        mapped.unload();
+        assertEquals(0, mapped.loadedBytes());
+      }
+      Random random = new Random(SEED);
+      for (int i = 0; i < count; i++) {
+        assertTrue(mapped.mayHold(random.nextLong()), state);
+      }
+      for (int i = 0; i < 10_000; i++) {
+        long other = random.nextLong();
+        assertEquals(inMemory.mayHold(other), mapped.mayHold(other), state);
+        assertEquals(inMemory.touch(other), mapped.touch(other), state);
+      }
+    }
+  }
+
+  @Test
+  void oneInAHundredOthersPasses() {
+    IdFilter filter = filled(200_000);
+    Random random = new Random(SEED + 1);
+    long passed = random.longs(200_000).filter(filter::mayHold).count();
+    assertTrue(passed < 200_000 / 80, passed + " passed");
+  }
+
+  @Test
+  void aFilterThatIsInNoFileStaysInMemory() {
+    IdFilter filter = filled(100);
+    filter.unload();
+    assertEquals(64L * filter.blocks(), filter.loadedBytes());
+  }
+}
