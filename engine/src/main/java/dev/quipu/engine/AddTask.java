@@ -58,7 +58,7 @@ final class AddTask extends Task {
   }
 
   /**
-   * Looks the next counters up, and prefetches the memory of the ids: see {@code RequestIds.touch}.
+   * Looks the next counters up, and reads the memory of the ids: see {@code RequestIds.readAhead}.
    */
   private void lookUp(State state, int from, int end) {
     Lookahead lookahead = state.lookahead;
@@ -71,8 +71,9 @@ final class AddTask extends Task {
       RequestId id = adds.get(i).id();
       int ordinal = lookahead.ordinal(i - from);
       if (id != null && ordinal >= 0) {
-        state.touched += state.ids.touch(id.high(), id.low(), ordinal);
+        state.ids.expect(id.high(), id.low(), ordinal);
       }
     }
+    state.ids.readAhead();
   }
 }

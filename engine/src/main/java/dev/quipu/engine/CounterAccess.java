@@ -142,15 +142,20 @@ public final class CounterAccess extends CounterReads {
     state.lookahead.find();
   }
 
-  /** Prefetches the memory of the id of a transaction or a hold. */
-  void touch(RequestId id) {
-    touch(TransactionIds.MARKER, id.high(), id.low());
+  /** Announces the id of a transaction or a hold. */
+  void expectId(RequestId id) {
+    expectId(TransactionIds.MARKER, id.high(), id.low());
     state.touched += state.holds.find(id.high(), id.low()) == null ? 0 : 1;
   }
 
-  /** Prefetches the memory of a request id, so that the cache misses of several lookups overlap. */
-  public void touch(int place, long high, long low) {
-    state.touched += state.ids.touch(high, low, place);
+  /** Announces a request id that will be looked up: see {@link #readIds}. */
+  public void expectId(int place, long high, long low) {
+    state.ids.expect(high, low, place);
+  }
+
+  /** Reads the memory of all announced request ids, so that their cache misses overlap. */
+  public void readIds() {
+    state.ids.readAhead();
   }
 
   /**

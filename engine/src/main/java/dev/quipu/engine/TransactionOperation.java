@@ -130,7 +130,7 @@ public final class TransactionOperation<T> implements Operation {
   /** Prefetches what the call looks up, so that the cache misses of several calls overlap. */
   public void touch(CounterAccess access) {
     if (id != null) {
-      access.touch(id);
+      access.expectId(id);
     }
   }
 

@@ -175,31 +175,38 @@ final class AddTaskTest {
     }
     adds.add(3, new Add("no id", 1, null));
     adds.add(5, new Add("not there", 1, ID));
-    long expected = 0;
     for (Add add : adds) {
       RequestId id = add.id();
       int ordinal = state.counters.find(add.counter());
-      expected += id == null || ordinal < 0 ? 0 : state.ids.touch(id.high(), id.low(), ordinal);
+      if (id != null && ordinal >= 0) {
+        read(id, ordinal);
+      }
     }
+    long expected = state.ids.touched();
     assertTrue(expected != 0);
     assertTrue(new AddTask(adds).run(state, group));
-    assertEquals(expected, state.touched, "each of them once");
+    assertEquals(2 * expected, state.ids.touched(), "each of them once");
   }
 
   /** Adds are prefetched 32 at a time; the 33rd is then a single one. */
   @Test
   void theLastRequestIsNotPrefetchedAlone() {
     List<Add> adds = new ArrayList<>();
-    long expected = 0;
     for (int i = 0; i < 33; i++) {
       adds.add(new Add("a", 1, RequestId.of(1, i)));
       access.add(adds.getLast());
     }
     for (int i = 0; i < 32; i++) {
-      expected += state.ids.touch(1, i, 0);
+      read(RequestId.of(1, i), 0);
     }
+    long expected = state.ids.touched();
     assertTrue(new AddTask(adds).run(state, group));
-    assertEquals(expected, state.touched);
+    assertEquals(2 * expected, state.ids.touched());
+  }
+
+  private void read(RequestId id, int ordinal) {
+    state.ids.expect(id.high(), id.low(), ordinal);
+    state.ids.readAhead();
   }
 
   @Test
@@ -207,6 +214,6 @@ final class AddTaskTest {
     Add add = new Add("a", 1, ID);
     access.add(add);
     assertTrue(new AddTask(List.of(add)).run(state, group));
-    assertEquals(0, state.touched);
+    assertEquals(0, state.ids.touched());
   }
 }

@@ -343,10 +343,13 @@ final class CounterAccessLogTest {
   @Test
   void aRequestIsPrefetched() {
     access.add(new Add("a", 1, ID));
-    long there = state.ids.touch(ID.high(), ID.low(), 0);
+    access.expectId(0, ID.high(), ID.low());
+    access.readIds();
+    long there = state.ids.touched();
     assertTrue(there != 0);
-    access.touch(0, ID.high(), ID.low());
-    access.touch(0, ID.high(), ID.low());
-    assertEquals(2 * there, state.touched);
+    access.expectId(0, ID.high(), ID.low());
+    access.expectId(0, ID.high(), ID.low());
+    access.readIds();
+    assertEquals(3 * there, state.ids.touched());
   }
 }

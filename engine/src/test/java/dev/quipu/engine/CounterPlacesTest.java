@@ -73,7 +73,8 @@ final class CounterPlacesTest {
   void anIdCountsOnceAtItsPlace() {
     access.set("a", 1);
     int place = place("a");
-    access.touch(place, ID.high(), ID.low());
+    access.expectId(place, ID.high(), ID.low());
+    access.readIds();
     assertTrue(access.addOnceAt(place, 2, ID.high(), ID.low()));
     assertFalse(access.addOnceAt(place, 2, ID.high(), ID.low()));
     assertEquals(3, access.valueAt(place));

@@ -142,13 +142,27 @@ final class IdFilter {
     return true;
   }
 
-  /** Prefetches the block of an id: see {@link RequestIds#touch}. */
-  long touch(long hash) {
-    int block = block(hash);
+  /** Returns which of some ids may be present, a bit for each. */
+  long mayHold(long[] hashes, int count) {
+    long found = 0;
+    for (int i = 0; i < count; i++) {
+      found |= mayHold(hashes[i]) ? 1L << i : 0;
+    }
+    return found;
+  }
+
+  /** Prefetches the blocks of some ids; returns a number that depends on all of them. */
+  long touch(long[] hashes, int count) {
     long[][] chunks = loaded;
-    return chunks == null
-        ? Objects.requireNonNull(mapped).get(block * BLOCK_LONGS)
-        : chunks[block >>> CHUNK_BLOCKS_LOG][indexOf(block)];
+    long sum = 0;
+    for (int i = 0; i < count; i++) { // short, so that several rounds are executed at once
+      int block = block(hashes[i]);
+      sum +=
+          chunks == null
+              ? Objects.requireNonNull(mapped).get(block * BLOCK_LONGS)
+              : chunks[block >>> CHUNK_BLOCKS_LOG][indexOf(block)];
+    }
+    return sum;
   }
 
   /** Writes a filter in memory to a file; returns the position after it. */

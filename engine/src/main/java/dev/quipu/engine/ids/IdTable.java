@@ -92,7 +92,7 @@ public final class IdTable {
     return (int) (meta >>> 32);
   }
 
-  /** Prefetches the slot of an id: see {@link RequestIds#touch}. */
+  /** Prefetches the slot of an id: see {@link IdsAhead}. */
   long touch(long hash) {
     long[] part = parts[part(hash)];
     return part[home(hash, part.length / STRIDE) * STRIDE + 2];

@@ -55,6 +55,7 @@ public final class RequestIds {
   private final Deque<IdTable> waiting = new ArrayDeque<>();
   private final List<IdFile> files = new ArrayList<>();
   private final List<IdFile> replaced = new ArrayList<>();
+  private final IdsAhead ahead = new IdsAhead();
   private @Nullable IdTable spare;
   private final Secret secret;
   private final int[] generations = new int[EPOCHS]; // of each epoch, except the active one
@@ -98,6 +99,9 @@ public final class RequestIds {
     if (!waiting.isEmpty() && findWaiting(hash, high, low, ordinal, nowMillis, entry)) {
       return true;
     }
+    if (ahead.isInNoFile(hash)) {
+      return false;
+    }
     for (int i = files.size() - 1; i >= 0; i--) { // the newest first: repeats arrive soon
       IdFile file = files.get(i);
       if (isRemembered(file.newestMillis(), nowMillis)
@@ -132,20 +136,22 @@ public final class RequestIds {
     return false;
   }
 
+  /** Announces an id that will be looked up soon: see {@link #readAhead}. */
+  public void expect(long high, long low, int ordinal) {
+    ahead.expect(secret.hash(high, low, ordinal));
+  }
+
   /**
-   * Prefetches the memory of an id. Consecutive lookups would each wait for memory; touching
-   * several ids first overlaps the cache misses.
+   * Reads the memory of the announced ids. Consecutive lookups would each wait for memory; reading
+   * that of several ids first overlaps the cache misses.
    */
-  public long touch(long high, long low, int ordinal) {
-    long hash = secret.hash(high, low, ordinal);
-    long touched = active.touch(hash);
-    for (IdTable table : waiting) {
-      touched += table.touch(hash);
-    }
-    for (IdFile file : files) {
-      touched += file.filter().touch(hash);
-    }
-    return touched;
+  public void readAhead() {
+    ahead.read(active, waiting, files);
+  }
+
+  /** Returns the sum of all memory that was read ahead, for tests. */
+  public long touched() {
+    return ahead.touched();
   }
 
   /** Remembers an id that is not remembered yet. */
@@ -220,6 +226,7 @@ public final class RequestIds {
 
   /** Keeps files in order of their frames, so that recent ids are found first. */
   private void insert(IdFile file) {
+    ahead.clear();
     long loaded = files.stream().mapToLong(each -> each.filter().loadedBytes()).sum();
     if (loaded + file.filter().loadedBytes() > filterBytesMax) {
       file.filter().unload();
@@ -277,6 +284,7 @@ public final class RequestIds {
 
   /** Drops files that no durable snapshot lists any more. */
   public void drop(List<IdFile> gone) {
+    ahead.clear();
     for (IdFile file : gone) {
       files.remove(file);
       for (int each : file.epochs()) {
@@ -312,7 +320,7 @@ public final class RequestIds {
     }
     file.setEpochs(old.stream().flatMapToInt(each -> Arrays.stream(each.epochs())).toArray());
     files.removeAll(old);
-    insert(file);
+    insert(file); // which also clears what was read ahead
     replaced.addAll(old);
     return true;
   }

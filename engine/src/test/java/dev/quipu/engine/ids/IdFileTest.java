@@ -186,7 +186,7 @@ final class IdFileTest {
     for (int round = 0; round < 2; round++) {
       for (long[] each : added) {
         int block = (int) ((hash(each) >>> 32) * blocks / (1L << 32));
-        assertEquals(words.getLong(BLOCK * block), file.filter().touch(hash(each)));
+        assertEquals(words.getLong(BLOCK * block), file.filter().touch(new long[] {hash(each)}, 1));
       }
       file.filter().load(); // the same from memory
     }

@@ -67,10 +67,15 @@ final class IdFilterTest {
       for (int i = 0; i < count; i++) {
         assertTrue(mapped.mayHold(random.nextLong()), state);
       }
-      for (int i = 0; i < 10_000; i++) {
-        long other = random.nextLong();
-        assertEquals(inMemory.mayHold(other), mapped.mayHold(other), state);
-        assertEquals(inMemory.touch(other), mapped.touch(other), state);
+      for (int i = 0; i < 1_000; i++) {
+        long[] others = random.longs(1 + i % 64).toArray();
+        long expected = 0;
+        for (int at = 0; at < others.length; at++) {
+          expected |= inMemory.mayHold(others[at]) ? 1L << at : 0;
+        }
+        assertEquals(expected, mapped.mayHold(others, others.length), state);
+        assertEquals(
+            inMemory.touch(others, others.length), mapped.touch(others, others.length), state);
       }
     }
   }

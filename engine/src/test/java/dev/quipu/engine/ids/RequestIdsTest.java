@@ -244,21 +244,53 @@ final class RequestIdsTest {
     }
   }
 
+  private long readAhead(long low) {
+    long before = ids.touched();
+    ids.expect(1, low, 1);
+    ids.readAhead();
+    return ids.touched() - before;
+  }
+
   @Test
-  void touchingReadsEachGeneration() throws IOException {
+  void readingAheadReadsEachGeneration() throws IOException {
     Files.createDirectory(IdFiles.directory(directory));
     long meta = IdTable.meta(1, IdTable.APPLIED, 0);
-    assertEquals(0, ids.touch(1, 1, 1));
+    assertEquals(0, readAhead(1));
     add(1, START);
-    assertEquals(meta, ids.touch(1, 1, 1));
+    assertEquals(meta, readAhead(1));
     ids.rotate();
     add(1, START);
-    assertEquals(2 * meta, ids.touch(1, 1, 1));
+    assertEquals(2 * meta, readAhead(1));
     sealNext();
-    long filter = ids.files().getFirst().filter().touch(new Secret(3).hash(1, 1, 1));
-    assertEquals(meta + filter, ids.touch(1, 1, 1));
+    long[] hash = {new Secret(3).hash(1, 1, 1)};
+    long filter = ids.files().getFirst().filter().touch(hash, 1);
+    assertEquals(meta + filter, readAhead(1));
     ids.add(file(1, START));
-    assertEquals(meta + 2 * filter, ids.touch(1, 1, 1));
+    assertEquals(meta + 2 * filter, readAhead(1));
+  }
+
+  /** What was read ahead is about the files of then: an id that gets into a file later is found. */
+  @Test
+  void anIdThatIsSealedAfterReadingAheadIsFound() throws IOException {
+    Files.createDirectory(IdFiles.directory(directory));
+    add(1, START);
+    ids.rotate();
+    sealNext();
+    long unused = readAhead(2);
+    assertFalse(isFound(2, START), "from what was read ahead");
+    add(2, START);
+    ids.rotate();
+    assertTrue(isFound(2, START), "in the table");
+    sealNext();
+    assertTrue(isFound(2, START), "in the file");
+    for (int low = 1; low < 200; low++) {
+      ids.expect(1, low, 1); // more than it keeps
+    }
+    ids.readAhead();
+    assertTrue(isFound(1, START) && isFound(2, START) && !isFound(3, START));
+    for (int low : new int[] {2, 2, 1}) { // as often as needed, in any order
+      assertTrue(isFound(low, START));
+    }
   }
 
   @Test

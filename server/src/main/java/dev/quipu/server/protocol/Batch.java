@@ -316,6 +316,7 @@ public final class Batch implements Operation {
       for (int i = next; i < touched; i++) {
         commands.get(i).touch(counters);
       }
+      counters.readIds();
     }
   }
 

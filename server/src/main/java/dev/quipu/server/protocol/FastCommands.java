@@ -112,7 +112,7 @@ public final class FastCommands {
     public void touch(CounterAccess counters) {
       place = counters.placeOf(window, from, length);
       if (isOnce && place >= 0) {
-        counters.touch(place, high, low);
+        counters.expectId(place, high, low);
       }
     }
 
