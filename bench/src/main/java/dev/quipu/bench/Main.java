@@ -15,6 +15,7 @@ import dev.quipu.bench.ports.HttpRates;
 import dev.quipu.bench.ports.OnceRates;
 import dev.quipu.bench.ports.Ports;
 import dev.quipu.bench.ports.Sizes;
+import dev.quipu.bench.ports.Tails;
 import dev.quipu.bench.ports.load.HttpLoop;
 import dev.quipu.bench.ports.load.Workload;
 import java.io.IOException;
@@ -44,11 +45,11 @@ public final class Main {
   /**
    * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code combining}, {@code
    * ingest}, {@code sequences}, {@code sequence-costs}, {@code transactions}, {@code scale}, {@code
-   * large}, {@code ports}, {@code http}, {@code once}, {@code sizes} or {@code compare}, and the
-   * output file; then for the engine, values of inFlight (default: all); for the scale, the largest
-   * number of ids (default: 32 million); for a large state, the number of counters (default: 100
-   * million); for the ports, rounds and seconds per turn; to compare, the jar of another build,
-   * rounds and seconds per turn.
+   * large}, {@code ports}, {@code http}, {@code once}, {@code tails}, {@code sizes} or {@code
+   * compare}, and the output file; then for the engine, values of inFlight (default: all); for the
+   * scale, the largest number of ids (default: 32 million); for a large state, the number of
+   * counters (default: 100 million); for the ports, rounds and seconds per turn; to compare, the
+   * jar of another build, rounds and seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -65,13 +66,14 @@ public final class Main {
           case "large" -> largeHead() + LargeState.measure(countersMax(arguments));
           case "ports" -> Ports.measure(rest(arguments), machine());
           case "http" -> httpHead() + HttpRates.measure();
+          case "tails" -> tailsHead() + Tails.measure();
           case "once" -> onceHead() + OnceRates.measure(minutes(arguments));
           case "sizes" -> Sizes.measure(rest(arguments), machine());
           case "compare" -> BuildComparison.measure(rest(arguments), machine());
           default ->
               throw new IllegalArgumentException(
                   "expected engine, stores, combining, ingest, sequences, sequence-costs,"
-                      + " transactions, scale, large, ports, http, once, sizes or compare, found "
+                      + " transactions, scale, large, ports, http, once, tails, sizes or compare, found "
                       + arguments[0]);
         };
     System.out.println(table);
@@ -171,9 +173,10 @@ public final class Main {
     `combine=on`, and with `combine=off`, one transaction for each add. In alternating turns of 2 s
     on one server on the same machine, with durable writes: medians of 7 turns after one that warms
     up, and the minimum and maximum ratio of two turns. The last column is the mean number of adds
-    in a transaction with `combine=on`. Adds that the store rejects because of conflicts are
-    repeated, and the counter must equal the applied adds at the end. Only the ratios carry over to
-    other machines; DynamoDB Local executes one request at a time, and DynamoDB does not.
+    in a transaction with `combine=on`. A ratio is the median of those of two turns in a row. Adds
+    that the store rejects because of conflicts are repeated, and the counter must equal the applied
+    adds at the end. Only the ratios carry over to other machines; DynamoDB Local executes one
+    request at a time, and DynamoDB does not.
 
     Measured by `./dev bench combining` on %s.
 
@@ -286,6 +289,26 @@ public final class Main {
 
   private static int minutes(String[] arguments) {
     return arguments.length > 2 ? Integer.parseInt(arguments[2]) : 10;
+  }
+
+  private static String tailsHead() throws IOException {
+    return """
+    # Benchmark of tail latencies
+
+    Adds on a fixed schedule, at half of the rate of Redis in a closed loop (pipeline 1, 10,000
+    counters, %d connections), for a minute each, on disk before the reply. Latency starts when a
+    request is due, not when it is sent: a stall counts for all requests that were due in it. Before
+    each minute there is a burst of 20 s of adds under ids, so that Quipu has ids to seal and to
+    merge and takes snapshots meanwhile. Redis with `appendfsync always` has the same burst, and
+    rewrites its log every 15 s. The servers share a core, the generator has the other.
+    Milliseconds.
+
+    Measured by `./dev bench tails` on %s.
+
+    | adds | server | rate/s | p50 | p99 | p99.9 | p99.99 | max | meanwhile |
+    |---|---|---|---|---|---|---|---|---|
+    """
+        .formatted(Workload.CONNECTIONS, machine());
   }
 
   private static String onceHead() throws IOException {

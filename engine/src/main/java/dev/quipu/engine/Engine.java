@@ -210,6 +210,8 @@ public final class Engine implements EmbeddedEngine {
       return engine;
     } catch (IOException e) {
       throw OpenFailure.of(environment.disk(), directory, e);
+    } catch (OutOfMemoryError e) { // while the data were read, which are now garbage
+      throw OpenFailure.tooLarge(directory, e);
     } finally {
       if (engine == null) {
         opened.close();

@@ -17,6 +17,17 @@ final class OpenFailure {
     return new NotAppliedException(reason, "cannot open %s: %s".formatted(directory, why(e)), e);
   }
 
+  /** Returns the failure for data that exceed the heap. */
+  static NotAppliedException tooLarge(Path directory, OutOfMemoryError e) {
+    long heap = Runtime.getRuntime().maxMemory() >> 20;
+    return new NotAppliedException(
+        Reason.FULL,
+        ("cannot open %s: its data do not fit into the heap of %d MiB. Start with a larger one, such"
+                + " as JAVA_OPTS=-Xmx%dm")
+            .formatted(directory, heap, 2 * heap),
+        e);
+  }
+
   private static String why(IOException e) {
     return switch (e) {
       case FileAlreadyExistsException isFile -> "it is a file, not a directory";

@@ -52,7 +52,7 @@ final class MemoryLimitTest {
       QuipuException one =
           assertThrows(QuipuException.class, () -> engine.add(new Add("one more", 1, null)));
       assertEquals(Outcome.NOT_APPLIED, one.outcome());
-      assertTrue(one.getMessage().contains("4 MiB"), one.getMessage());
+      assertTrue(one.getMessage().contains("of 4,194,304 bytes"), one.getMessage());
       assertThrows(
           QuipuException.class,
           () -> TestOperation.run(engine, access -> access.setText("name-1", new byte[1_000])));

@@ -25,6 +25,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -80,7 +81,7 @@ final class ReadyIT {
             temporary.resolve("out"), "--data", data.toString(), "--memory", "1m", "--resp", "0")) {
       addOne(server);
       QuipuProcess.Answer last = fill(server);
-      assertTrue(last.body().contains("the limit is 1 MiB"), last.body());
+      assertTrue(last.body().contains("of 1,048,576 bytes"), last.body());
       assertTrue(last.body().contains("serve --memory"), last.body());
       assertTrue(last.body().contains("\"outcome\":\"not-applied\""), last.body());
       addOne(server);
@@ -90,6 +91,24 @@ final class ReadyIT {
         assertEquals(":3\r\n", client.ask("INCR likes"));
       }
     }
+  }
+
+  /** It is not damaged, and a restart would not help: a larger heap does. */
+  @Test
+  void dataThatExceedTheHeapAreNotOpened() throws Exception {
+    Path lines = temporary.resolve("lines");
+    String text =
+        IntStream.range(0, 400_000)
+            .mapToObj(i -> "{\"name\":\"%s%d\",\"delta\":1}".formatted("n".repeat(60), i))
+            .collect(Collectors.joining("\n"));
+    Files.writeString(lines, text);
+    Path out = temporary.resolve("out");
+    String data = temporary.resolve("data").toString();
+    String[] fill = {"import", "--data", data, "--format", "ndjson", lines.toString()};
+    String[] read = {"get", "--data", data, "n".repeat(60) + 7};
+    assertEquals(0, QuipuProcess.runWith(Map.of(), out, fill).waitFor());
+    assertEquals(6, QuipuProcess.runWith(Map.of(QuipuProcess.HEAP, "24m"), out, read).waitFor());
+    assertEquals(0, QuipuProcess.runWith(Map.of(), out, read).waitFor());
   }
 
   private static QuipuProcess.Answer fill(QuipuProcess server) throws Exception {

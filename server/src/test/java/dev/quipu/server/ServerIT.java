@@ -216,7 +216,7 @@ final class ServerIT {
     assertEquals(143, stopped.waitFor());
     assertEquals("", Files.readString(out), "it ended before it was stopped");
     String said = new String(stopped.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertTrue(said.contains("interrupted; run it again: "), said);
+    assertTrue(said.contains("stopped; when the cause is gone, run it again: "), said);
     assertEquals(0, QuipuProcess.run(out, "check", "--data", data).waitFor());
   }
 

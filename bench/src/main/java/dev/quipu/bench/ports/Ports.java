@@ -282,11 +282,10 @@ public final class Ports {
         server. At 128 in memory its core is saturated.
 
         Exactly once, the cost of an add grows with the number of kept ids: each is checked
-        against one filter per 2,097,152 ids. A single server with pipeline 128, on disk before the
-        reply, applied 1.29 million adds per second with 6 million kept ids, and 0.70 million with
-        20 million; each turn above starts with the ids of the last one. Reads of ids from disk
-        are rare; writes of ids, in sorted files, share the disk with the log, which causes the
-        differences between rounds.
+        against the filters of all files of ids, which are merged (see
+        [scale](benchmarks-scale.md)); each turn above starts with the ids
+        of the last one. Reads of ids from disk are rare; writes of ids, in sorted files, share the
+        disk with the log, which causes the differences between rounds.
         """);
   }
 }

@@ -40,8 +40,8 @@ public final class RequestIds {
   /** Limits the memory for the filter of a merged file to a share of that of a table. */
   private static final int MERGED_TABLES_MAX = 16;
 
-  /** Limits the memory for filters to about that of a table; the others are read from files. */
-  private static final long FILTER_BYTES_PER_ID = 64;
+  /** Limits the memory for filters to about that of two tables; the others are read from files. */
+  private static final long FILTER_BYTES_PER_ID = 128;
 
   /** Number of epochs, including 0 for none. */
   public static final int EPOCHS = 256;

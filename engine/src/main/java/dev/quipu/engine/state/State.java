@@ -103,9 +103,10 @@ public final class State implements Records.Reader {
     if (bytes > 0 && used + bytes > memoryBytesMax) {
       throw new NotAppliedException(
           Reason.FULL,
-          ("out of memory: counters, texts, items and holds take %d MiB of heap; the limit is %d MiB."
-                  + " Remove some, or raise the limit (serve --memory)")
-              .formatted(used >> 20, memoryBytesMax >> 20));
+          ("out of memory: %,d more bytes are needed; counters, texts, items and holds take %,d of"
+                  + " %,d bytes. Raise the limit (serve --memory), or remove some; a counter with"
+                  + " request ids is freed when these are forgotten")
+              .formatted(bytes, used, memoryBytesMax));
     }
   }
 

@@ -80,22 +80,23 @@ final class StateTest {
     QuipuException why = assertThrows(QuipuException.class, () -> state.requireMemory(left + 1));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.FULL, why.reason());
-    assertTrue(why.getMessage().contains("the limit is 5 MiB"), why.getMessage());
+    assertTrue(why.getMessage().contains("of 5,242,880 bytes"), why.getMessage());
     state.limitMemory(0);
     assertDoesNotThrow(() -> state.requireMemory(0), "what takes no more is accepted");
     assertDoesNotThrow(() -> state.requireMemory(-1));
   }
 
   @Test
-  void memoryUseIsReportedInMebibytes() {
+  void memoryUseIsReportedInBytes() {
     state.counters.setText(state.counters.add("a"), new byte[3 << 20]);
     access.watch("w");
     long names = 36 + 1; // of the counter, without its text
     assertEquals(names + 96 + (3 << 20) + 128 + 2, state.memoryBytes());
     state.limitMemory(4 << 20);
     QuipuException why = assertThrows(QuipuException.class, () -> state.requireMemory(1 << 20));
-    assertTrue(
-        why.getMessage().contains("take 3 MiB of heap; the limit is 4 MiB"), why.getMessage());
+    String sizes =
+        "1,048,576 more bytes are needed; counters, texts, items and holds take 3,145,991";
+    assertTrue(why.getMessage().contains(sizes), why.getMessage());
   }
 
   @Test

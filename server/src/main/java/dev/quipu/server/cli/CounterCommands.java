@@ -333,6 +333,11 @@ final class CounterCommands {
       return ExitCode.OK;
     }
 
+    private void printNoAdd(String outcome) {
+      print(outcome);
+      output.note("this is about a transfer or a hold; for an add, name its counter, too");
+    }
+
     private int print(TransactionOutcome outcome) {
       switch (outcome) {
         case TransactionOutcome.Applied applied ->
@@ -358,8 +363,8 @@ final class CounterCommands {
           String state = held.hold().state().name().toLowerCase(Locale.ROOT);
           output.print("hold, " + state, Output.members("outcome", "held", "state", state));
         }
-        case TransactionOutcome.NotSeen notSeen -> print("not-seen");
-        case TransactionOutcome.Canceled canceled -> print("canceled");
+        case TransactionOutcome.NotSeen notSeen -> printNoAdd("not-seen");
+        case TransactionOutcome.Canceled canceled -> printNoAdd("canceled");
       }
       return ExitCode.OK;
     }

@@ -150,7 +150,7 @@ final class ImportCommand extends AccessCommand {
         output.note("cannot read %s: %s".formatted(file, why(e)));
       } finally {
         if (!done && read > 0) {
-          output.note("interrupted; run it again: " + summary());
+          output.note("stopped; when the cause is gone, run it again: " + summary());
         }
       }
       if (!done) {

@@ -3,6 +3,7 @@ package dev.quipu.server.protocol;
 import dev.quipu.NotAppliedException;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Operation;
+import dev.quipu.server.net.Incidents;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
@@ -329,10 +330,15 @@ public final class Batch implements Operation {
   @Override
   public void failed(RuntimeException why) {
     ByteBuf replies = Unpooled.buffer();
-    for (int i = answered; i < commands.size(); i++) {
-      commands.get(i).failed(why, replies);
-    }
-    failures = replies;
+    failures = replies; // in any case, so that the connection ends
     isUnknown = !(why instanceof NotAppliedException);
+    try {
+      for (int i = answered; i < commands.size(); i++) {
+        commands.get(i).failed(why, replies);
+      }
+    } catch (RuntimeException e) { // the other connections must get their replies
+      isUnknown = true;
+      Incidents.inConnection("Unhandled exception after a failed commit", e);
+    }
   }
 }

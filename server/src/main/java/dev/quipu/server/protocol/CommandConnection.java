@@ -266,8 +266,12 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
       lastSize = next.size();
       taken += lastSize;
       commits.add(next, () -> guarded(context, () -> answer(context, next)));
-    } else if (decoder.isEnding() || isShut) {
-      end(context, Unpooled.EMPTY_BUFFER);
+    } else {
+      memory.give(next.commandBytes()); // of a command that is not complete
+      release();
+      if (decoder.isEnding() || isShut) {
+        end(context, Unpooled.EMPTY_BUFFER);
+      }
     }
   }
 

@@ -215,6 +215,8 @@ public final class FastCommands {
     FastCommand command = next();
     command.isRead = true;
     command.isOnce = false;
+    command.idFrom = 0;
+    command.idLength = 0;
     take(command, from, length, end);
   }
 
@@ -224,6 +226,7 @@ public final class FastCommands {
     command.isRead = false;
     command.isOnce = false;
     command.delta = delta;
+    command.idFrom = 0; // an earlier one may be after the end of this window
     command.idLength = 0;
     take(command, from, length, end);
   }

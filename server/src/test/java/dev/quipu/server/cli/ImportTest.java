@@ -162,7 +162,8 @@ final class ImportTest {
     driver.writesLeft.set(writes);
     int code = load("combined-log", file);
     assertTrue(code == ExitCode.UNKNOWN || code == ExitCode.DENIED, "ended with " + code);
-    assertTrue(err.toString().contains("interrupted; run it again: "), err.toString());
+    assertTrue(
+        err.toString().contains("stopped; when the cause is gone, run it again: "), err.toString());
     assertEquals("", out.toString());
     driver.writesLeft.set(Long.MAX_VALUE);
     long counted = writes * TOGETHER; // those of a transaction are counted all or not at all

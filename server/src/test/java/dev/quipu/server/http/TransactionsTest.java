@@ -102,9 +102,12 @@ final class TransactionsTest {
   @Test
   void aTransactionIsCanceledAndOutcomesAreReturned() {
     assertEquals(
-        "{\"id\":\"n/1\",\"outcome\":\"not-seen\"}", client.get("/v1/requests/n%2F1").body());
+        "{\"id\":\"n/1\",\"outcome\":\"not-seen\",\"detail\":\"of a transaction or a hold with this id;"
+            + " for an add, send the query parameter counter\"}",
+        client.get("/v1/requests/n%2F1").body());
     assertEquals(
-        "{\"id\":\"n/1\",\"outcome\":\"canceled\"}",
+        "{\"id\":\"n/1\",\"outcome\":\"canceled\",\"detail\":\"of a transaction or a hold with this id;"
+            + " for an add, send the query parameter counter\"}",
         client.post("/v1/requests/n%2F1/cancel", "").body());
     Client.Reply canceled = commit("n/1", "{'adds':[{'counter':'a','delta':1}]}");
     assertEquals(409, canceled.status());

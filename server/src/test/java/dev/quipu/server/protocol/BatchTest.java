@@ -3,6 +3,7 @@ package dev.quipu.server.protocol;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
@@ -379,5 +380,34 @@ final class BatchTest {
     }
     runAll(loop);
     assertEquals(List.of("stop", "unknown ", "unknown "), ran);
+  }
+
+  /** A command that cannot even fail. */
+  private static final class Broken implements PendingCommand {
+    @Override
+    public int bytesMax(CounterAccess counters) {
+      return 0;
+    }
+
+    @Override
+    public void run(CounterAccess counters, ByteBuf out) {}
+
+    @Override
+    public void failed(RuntimeException why, ByteBuf out) {
+      throw new IllegalStateException("a fault of ours");
+    }
+  }
+
+  /** Its connection ends after the replies before it, and others of the commit get theirs. */
+  @Test
+  void aBatchFailsEvenIfACommandOfItCannot() {
+    Batch batch = batch(3);
+    batch.add(new Counting("a"));
+    batch.add(new Broken());
+    batch.add(new Counting("b"));
+    batch.failed(new NotAppliedException(Reason.FULL, "no memory"));
+    assertTrue(batch.hasFailed());
+    assertTrue(batch.isUnknown(), "for the others");
+    assertEquals("unknown ", batch.answers().toString(StandardCharsets.US_ASCII));
   }
 }

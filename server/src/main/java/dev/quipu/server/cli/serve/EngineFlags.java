@@ -26,8 +26,8 @@ public final class EngineFlags {
       paramLabel = "SIZE",
       converter = SizeConverter.class,
       description =
-          "Memory for the counters, texts, items and holds of the engine, such as 512m or 4g, at"
-              + " most three quarters of the heap (default: half of the heap, which is half of the"
+          "Memory for the counters, texts, items and holds of the engine, such as 512m or 4g, from"
+              + " 1m to three quarters of the heap (default: half of the heap, which is half of the"
               + " memory of the machine). Writes that need more are rejected.")
   private @Nullable Long memory;
 
@@ -55,8 +55,8 @@ public final class EngineFlags {
     if (bytes > most) {
       long needed = bytes / (MEMORY_SHARE - 1) * MEMORY_SHARE;
       throw new IllegalArgumentException(
-          ("--memory is %d MiB; the heap of %d MiB allows at most %d MiB. Start with a larger heap,"
-                  + " such as JAVA_OPTS=-Xmx%dm")
+          ("--memory is %d MiB; the heap of %d MiB allows at most %d MiB. Set less, or start with a"
+                  + " larger heap, such as JAVA_OPTS=-Xmx%dm")
               .formatted(bytes >> 20, heap >> 20, most >> 20, (needed >> 20) + 1));
     }
     return bytes;

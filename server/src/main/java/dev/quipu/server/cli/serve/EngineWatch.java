@@ -2,6 +2,7 @@ package dev.quipu.server.cli.serve;
 
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineStatistics;
 import dev.quipu.engine.Operation;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Periodic;
@@ -24,12 +25,18 @@ final class EngineWatch implements AutoCloseable {
   /** How long the disk may take for a write until the server is not ready. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
+  /** Shares of the memory at which the log warns, and below which it may warn again. */
+  private static final double MEMORY_WARNING = 0.9;
+
+  private static final double MEMORY_ENOUGH = 0.8;
+
   private final Engine engine;
   private final Clock clock;
   private final Periodic running;
   private volatile @Nullable Question asked;
   private volatile @Nullable String rejection;
   private boolean isReady = true;
+  private boolean isMemoryShort;
 
   EngineWatch(Engine engine, Clock clock) {
     this.engine = engine;
@@ -86,6 +93,21 @@ final class EngineWatch implements AutoCloseable {
       LOGGER.info("Ready again");
     }
     isReady = now.isEmpty();
+    lookAtMemory();
+  }
+
+  /** Warns before new counters are rejected. */
+  private void lookAtMemory() {
+    EngineStatistics statistics = engine.latestStatistics();
+    double used = (double) statistics.memoryBytes() / statistics.memoryBytesMax();
+    if (used >= MEMORY_WARNING && !isMemoryShort) {
+      LOGGER
+          .atWarn()
+          .addKeyValue("usedBytes", statistics.memoryBytes())
+          .addKeyValue("maxBytes", statistics.memoryBytesMax())
+          .log("The memory for counters is almost used up: raise --memory");
+    }
+    isMemoryShort = used >= (isMemoryShort ? MEMORY_ENOUGH : MEMORY_WARNING);
   }
 
   private void ask(Question question) {

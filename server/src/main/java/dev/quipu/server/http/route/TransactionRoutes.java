@@ -123,6 +123,14 @@ record TransactionRoutes(Supplier<Transactions> transactions, CounterRoutes coun
     }
   }
 
+  /** Adds an outcome that says nothing about an add with this id, whose counter was not sent. */
+  private static void noAdd(Map<String, Object> members, String outcome) {
+    members.put("outcome", outcome);
+    members.put(
+        "detail",
+        "of a transaction or a hold with this id; for an add, send the query parameter counter");
+  }
+
   private static HttpReply reply(Exchange exchange, TransactionOutcome outcome) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("id", exchange.variable());
@@ -135,8 +143,8 @@ record TransactionRoutes(Supplier<Transactions> transactions, CounterRoutes coun
         members.put("outcome", "held");
         members.put("hold", HoldRoutes.members(exchange.variable(), held.hold()));
       }
-      case TransactionOutcome.NotSeen notSeen -> members.put("outcome", "not-seen");
-      case TransactionOutcome.Canceled canceled -> members.put("outcome", "canceled");
+      case TransactionOutcome.NotSeen notSeen -> noAdd(members, "not-seen");
+      case TransactionOutcome.Canceled canceled -> noAdd(members, "canceled");
     }
     return HttpReply.json(200, members);
   }

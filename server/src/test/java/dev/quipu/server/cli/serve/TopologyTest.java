@@ -86,7 +86,7 @@ final class TopologyTest {
     "--store memory: --memory 1g, --memory needs the engine",
     "--region eu --topology FILE --memory 1g, --memory needs the engine",
     "--memory 9999g --data FILE.d, JAVA_OPTS=-Xmx1365",
-    "--memory 1023k, is not a size of at least 1 MiB",
+    "--memory 1023k, is not a size from 1m",
     "--memory 512, use a format such as 512m or 4g",
     "--durability sometimes, is not a durability",
     "--durability interval=0s, it must be from",
