@@ -89,9 +89,11 @@ public final class Tails {
             .formatted(metric(SEALS) - seals, metric(SNAPSHOTS) - snapshots);
     row(kind, quipu, rate, own, work);
     var unusedBusyRedis = redis.measure(busy, BUSY);
-    try (Periodic rewriting =
-        new Periodic("rewriting", REWRITE_EVERY, () -> rewrite(redis.port()))) {
+    Periodic rewriting = new Periodic("rewriting", REWRITE_EVERY, () -> rewrite(redis.port()));
+    try {
       row(kind, redis, rate, redis.open(workload, rate, TURN).latencies(), "log rewritten");
+    } finally {
+      rewriting.close();
     }
   }
 
