@@ -38,7 +38,7 @@ public final class IdFiles {
     Path path = directory(data).resolve("%016d.ids".formatted(table.firstFrame()));
     IdFile.write(disk, path, table);
     IdFile file = IdFile.open(disk, path);
-    file.filter().load(); // by this thread: see RequestIds
+    file.filter().load(); // here, since the committer must not wait for it
     return file;
   }
 }

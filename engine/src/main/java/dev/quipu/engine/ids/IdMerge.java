@@ -116,7 +116,7 @@ public final class IdMerge {
       }
     }
     IdFile merged = IdFile.open(disk, path);
-    merged.filter().load(); // by this thread: see RequestIds
+    merged.filter().load(); // here, since the committer must not wait for it
     return merged;
   }
 

@@ -322,6 +322,7 @@ public final class RequestIds {
     files.removeAll(old);
     insert(file); // which also clears what was read ahead
     replaced.addAll(old);
+    old.forEach(each -> each.filter().unload()); // they wait for a snapshot without them
     return true;
   }
 
