@@ -19,6 +19,7 @@ import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.CounterListing;
 import dev.quipu.server.cli.access.Target;
+import dev.quipu.server.cli.input.RankFlags;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.Rejections;
@@ -31,6 +32,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -237,7 +239,10 @@ final class CounterCommands {
             why.isEmpty() ? "" : "; " + why);
   }
 
-  @Command(name = "list", description = "Print counters ordered by name.")
+  @Command(
+      name = "list",
+      description = "Print counters ordered by name, or by value.",
+      footer = {"", "Examples:", "  quipu list views/", "  quipu list --top 10 views/"})
   static final class ListCommand extends AccessCommand {
     @Parameters(
         paramLabel = "PREFIX",
@@ -251,20 +256,29 @@ final class CounterCommands {
         description = "Print at most this number of counters (default: all).")
     private long limit = Long.MAX_VALUE;
 
+    @ArgGroup private @Nullable RankFlags ranked;
+
     @Override
     public Integer call() {
       if (limit < 0) {
         throw new IllegalArgumentException("--limit is %d; the minimum is 0".formatted(limit));
       }
-      return forEach(
-          target,
-          output,
-          prefix,
-          limit,
-          each ->
-              output.print(
-                  () -> each.reading().text(each.reading().value()) + "\t" + each.name(),
-                  () -> members(each.name(), each.reading())));
+      if (ranked == null) {
+        return forEach(target, output, prefix, limit, this::print);
+      }
+      if (limit != Long.MAX_VALUE) {
+        throw new IllegalArgumentException("--limit is for a list by name; --top has a number");
+      }
+      try (Access access = target.openToRead()) {
+        ranked.read(access.counters(), prefix).forEach(this::print);
+      }
+      return ExitCode.OK;
+    }
+
+    private void print(CounterPage.Entry each) {
+      output.print(
+          () -> each.reading().text(each.reading().value()) + "\t" + each.name(),
+          () -> members(each.name(), each.reading()));
     }
   }
 

@@ -100,6 +100,10 @@ final class CommandsTest {
           assertEquals(new CommandResult(0, line("3\tc"), ""), run(target, "list", "c"));
           assertEquals(
               new CommandResult(0, line("5\ta/b"), ""), run(target, "list", "--limit", "1"));
+          assertEquals(
+              new CommandResult(0, line("2\te") + line("3\tc"), ""),
+              run(target, "list", "--bottom", "2"));
+          assertEquals(new CommandResult(0, line("3\tc"), ""), run(target, "list", "c", "--top", "9"));
           CommandResult json = run(target, "get", "a/b", "--json");
           assertEquals(
               "5", JsonMapper.builder().build().readTree(json.out).path("value").asString());
@@ -395,6 +399,11 @@ final class CommandsTest {
     assertEquals(2, both.code);
     assertTrue(both.err.contains("--data and --server exclude each other"), both.err);
     assertEquals(2, run(data, "list", "--limit", "-1").code);
+    for (String options : List.of("--top 0", "--bottom 1001", "--top 1 --limit 2", "--top a")) {
+      CommandResult wrong = run(data, ("list " + options).split(" ", -1));
+      assertEquals(2, wrong.code, options);
+      assertTrue(wrong.err.contains("--"), wrong.err);
+    }
     assertTrue(run(List.of(), "completion", "zsh").out.contains("complete"));
     assertTrue(run(List.of(), "version").out.startsWith("quipu "));
   }

@@ -406,6 +406,9 @@ record CounterRoutes(
 
   /** GET /v1/counters */
   HttpReply list(Exchange exchange) {
+    if (RankRoutes.isFor(exchange)) {
+      return new RankRoutes(counters).list(exchange);
+    }
     exchange.allowParameters(Set.of("prefix", "limit", "cursor"));
     String prefix = exchange.parameter("prefix").orElse("");
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
@@ -429,7 +432,7 @@ record CounterRoutes(
   }
 
   /** Writes {@link #members(String, Reading)}. */
-  private static void write(JsonGenerator json, String name, Reading reading) {
+  static void write(JsonGenerator json, String name, Reading reading) {
     String value = reading.text(reading.value());
     json.writeStartObject();
     json.writeStringProperty("name", name);

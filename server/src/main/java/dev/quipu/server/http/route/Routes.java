@@ -65,6 +65,7 @@ public final class Routes {
             Route.post(CounterRoutes.ADD, SMALL_BODY_BYTES_MAX, counters::add).in(counters::part),
             Route.post(CounterRoutes.BULK, BULK_BODY_BYTES_MAX, counters::bulk),
             Route.get("/v1/counters", counters::list),
+            Route.get("/v1/namespaces", new RankRoutes(quipu.counters())::namespaces),
             Route.query("/v1/counters/read", NAMES_BODY_BYTES_MAX, counters::readAll),
             Route.post("/v1/counters/{name}/holds", SMALL_BODY_BYTES_MAX, holds::placeOne),
             Route.get("/v1/counters/{name}/holds", holds::list),

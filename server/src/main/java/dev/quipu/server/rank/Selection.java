@@ -1,0 +1,67 @@
+package dev.quipu.server.rank;
+
+import dev.quipu.CounterPage;
+import dev.quipu.Counters;
+import dev.quipu.Limits;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+
+/**
+ * Some of the counters, by their names.
+ *
+ * @param prefix with which the names start
+ * @param text which the names contain, in upper or lower case; may be empty
+ */
+public record Selection(String prefix, String text) {
+  /** Maximum number of counters that one call reads; counters are read a page at a time. */
+  public static final int READ_MAX = 1_000_000;
+
+  /** Validates the selection. */
+  public Selection {
+    text = text.toLowerCase(Locale.ROOT);
+  }
+
+  private boolean has(CounterPage.Entry counter) {
+    return text.isEmpty() || counter.name().toLowerCase(Locale.ROOT).contains(text);
+  }
+
+  /**
+   * Passes on the selected counters in the order of their names. Values of different pages are of
+   * different moments.
+   *
+   * @param after only names after this one; empty for all
+   * @param mayContinue asked before each page
+   * @param action returns whether to continue
+   * @return the last name that was read, if counters remain that were not
+   * @throws IllegalArgumentException if there are more counters than may be read
+   */
+  public Optional<String> forEach(
+      Counters counters,
+      String after,
+      BooleanSupplier mayContinue,
+      Predicate<CounterPage.Entry> action) {
+    String last = after;
+    for (int read = 0; mayContinue.getAsBoolean(); read += Limits.PAGE_COUNTERS_MAX) {
+      if (read >= READ_MAX) {
+        throw new IllegalArgumentException(
+            "more than %,d counters start with '%s'; use a longer prefix"
+                .formatted(READ_MAX, prefix));
+      }
+      CounterPage page = counters.list(prefix, last, Limits.PAGE_COUNTERS_MAX);
+      for (CounterPage.Entry each : page.counters()) {
+        if (has(each) && !action.test(each)) {
+          return Optional.of(each.name());
+        }
+      }
+      if (page.resumeAfter().isEmpty()) {
+        return Optional.empty();
+      }
+      last = page.resumeAfter().get();
+    }
+    throw new IllegalArgumentException(
+        "the counters that start with '%s' could not be read in time; use a longer prefix"
+            .formatted(prefix));
+  }
+}

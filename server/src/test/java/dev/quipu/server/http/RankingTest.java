@@ -1,0 +1,204 @@
+package dev.quipu.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.http.route.Services;
+import dev.quipu.store.Key;
+import dev.quipu.time.Clock;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+
+/** Counters by value and by a part of their names, and namespaces, compared to a sorted map. */
+@SuppressWarnings("NullAway.Init") // JUnit calls start before each test
+final class RankingTest {
+  private static final long SEED = 27;
+  private static final List<String> PLACES =
+      List.of("", "views/", "views/2026/", "Stock/ü/", "<script>/", "a", "a/", "a//");
+
+  private final TreeMap<String, BigDecimal> expected = new TreeMap<>(Key.ORDER);
+  @TempDir Path directory;
+  private Quipu quipu;
+  private HttpServer server;
+  private Client client;
+
+  @BeforeEach
+  void start() throws IOException {
+    quipu = Backends.on(Engine.open(directory, EngineOptions.defaults()));
+    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+    server = HttpServer.start(options, Services.of(quipu, "engine:"), Clock.system());
+    client = new Client(server.address());
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+    quipu.close();
+  }
+
+  /** Many names have equal values; some have digits after the point. */
+  private void fill(int count) {
+    Random random = new Random(SEED);
+    for (int i = 0; i < count; i++) {
+      String name = PLACES.get(random.nextInt(PLACES.size())) + "c" + random.nextInt(count);
+      long units = random.nextInt(41) - 20;
+      if (!expected.containsKey(name)) {
+        int scale = random.nextInt(3);
+        quipu.counter(name).fixScale(scale);
+        quipu.counter(name).set(units);
+        expected.put(name, BigDecimal.valueOf(units, scale));
+      }
+    }
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  /** Returns all pages of a listing. */
+  private List<JsonNode> all(String path, String field, int limit) {
+    List<JsonNode> found = new ArrayList<>();
+    String cursor = "";
+    do {
+      Client.Reply reply =
+          client.get(
+              path + "&limit=" + limit + (cursor.isEmpty() ? "" : "&cursor=" + encoded(cursor)));
+      assertEquals(200, reply.status(), reply.body());
+      JsonNode page = reply.json().get(field);
+      page.forEach(found::add);
+      cursor = reply.text("cursor");
+      assertTrue(cursor.isEmpty() || page.size() == limit, "only the last page is short");
+    } while (!cursor.isEmpty());
+    return found;
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "-value, '', '', 7",
+    "value, '', '', 1000",
+    "-value, views/, '', 100",
+    "value, a, C1, 3",
+    "name, '', ü, 10",
+    "name, views/, 2026/C, 5",
+    "-value, nothing/, '', 5",
+    "-value, '', SCRIPT, 1",
+  })
+  void equalsASortedMap(String sort, String prefix, String text, int limit) {
+    fill(400);
+    Comparator<Map.Entry<String, BigDecimal>> byValue = Map.Entry.comparingByValue();
+    Comparator<Map.Entry<String, BigDecimal>> byName = Map.Entry.comparingByKey(Key.ORDER);
+    List<String> names =
+        expected.entrySet().stream()
+            .filter(each ->
+                each.getKey().startsWith(prefix)
+                    && each.getKey()
+                        .toLowerCase(Locale.ROOT)
+                        .contains(text.toLowerCase(Locale.ROOT)))
+            .sorted(
+                switch (sort) {
+                  case "value" -> byValue.thenComparing(byName);
+                  case "-value" -> byValue.reversed().thenComparing(byName);
+                  default -> byName;
+                })
+            .map(each -> each.getKey() + " " + each.getValue().toPlainString())
+            .toList();
+    String path =
+        "/v1/counters?sort=%s&prefix=%s&q=%s".formatted(sort, encoded(prefix), encoded(text));
+    List<String> found =
+        all(path, "counters", limit).stream()
+            .map(each -> each.get("name").stringValue() + " " + each.get("value").stringValue())
+            .toList();
+    assertEquals(names, found);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"'', 2", "'', 1000", "views/, 1", "a, 3", "a/, 10", "Stock/ü/, 4", "no, 1"})
+  void namespacesHaveTheSumsOfTheirCounters(String prefix, int limit) {
+    fill(400);
+    Map<String, List<BigDecimal>> sums = new LinkedHashMap<>();
+    expected.forEach(
+        (name, value) -> {
+          if (name.startsWith(prefix)) {
+            int end = name.indexOf('/', prefix.length());
+            sums.computeIfAbsent(
+                    end < 0 ? name : name.substring(0, end + 1), isNew -> new ArrayList<>())
+                .add(value);
+          }
+        });
+    List<String> rows = new ArrayList<>();
+    sums.forEach(
+        (name, values) ->
+            rows.add(
+                "%s %d %s"
+                    .formatted(
+                        name,
+                        values.size(),
+                        values.stream()
+                            .reduce(BigDecimal.ZERO, BigDecimal::add)
+                            .stripTrailingZeros()
+                            .toPlainString())));
+    List<String> found =
+        all("/v1/namespaces?prefix=" + encoded(prefix), "namespaces", limit).stream()
+            .map(each ->
+                "%s %d %s"
+                    .formatted(
+                        each.get("name").stringValue(),
+                        each.get("counters").intValue(),
+                        new BigDecimal(each.get("sum").stringValue())
+                            .stripTrailingZeros()
+                            .toPlainString()))
+            .toList();
+    assertEquals(rows, found);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "/v1/counters?sort=rate | query parameter sort is 'rate'; it must be name, value or -value",
+        "/v1/counters?sort=value&cursor=x | malformed query parameter cursor",
+        "/v1/counters?sort=value&cursor=eA | malformed query parameter cursor",
+        "/v1/counters?sort=value&limit=0 | limit is '0'; it must be an integer from 1 to 1000",
+        "/v1/counters?q=a&prefix=b&cursor=YQ | malformed query parameter cursor",
+        "/v1/counters?q=a&order=b | unknown query parameter order",
+        "/v1/namespaces?prefix=b&cursor=YQ | malformed query parameter cursor",
+        "/v1/namespaces?sort=value | unknown query parameter sort",
+      })
+  void wrongInputIsNamed(String path, String detail) {
+    Client.Reply reply = client.get(path);
+    assertEquals(400, reply.status(), reply.body());
+    assertTrue(reply.text("detail").contains(detail), reply.body());
+  }
+
+  @Test
+  void sumsExceed64Bits() {
+    quipu.counter("big/a").set(Long.MAX_VALUE);
+    quipu.counter("big/b").set(Long.MAX_VALUE);
+    JsonNode big = client.get("/v1/namespaces").json().get("namespaces").get(0);
+    assertEquals("18446744073709551614", big.get("sum").stringValue());
+    assertEquals("big/", big.get("name").stringValue());
+  }
+}
