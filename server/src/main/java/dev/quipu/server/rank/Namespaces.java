@@ -36,7 +36,8 @@ public final class Namespaces {
   }
 
   /**
-   * Returns the first namespaces after a counter, in the order of names. Reads all counters in them.
+   * Returns the first namespaces after a counter, in the order of names. Reads all counters in
+   * them.
    *
    * @param mayContinue asked before each page of counters is read
    * @throws IllegalArgumentException if there are more counters than may be read, or no time
@@ -53,8 +54,7 @@ public final class Namespaces {
                 mayContinue,
                 counter -> {
                   Namespace one = namespace(counter, prefix);
-                  boolean isNew =
-                      found.isEmpty() || !found.getLast().name().equals(one.name());
+                  boolean isNew = found.isEmpty() || !found.getLast().name().equals(one.name());
                   if (isNew && found.size() == limit) {
                     return false;
                   }

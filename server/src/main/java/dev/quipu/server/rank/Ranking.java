@@ -60,7 +60,7 @@ public record Ranking(Selection selection, boolean isDescending) {
         counter -> {
           if (after.isEmpty() || order.compare(Place.of(counter), after.get()) > 0) {
             kept.add(counter);
-            if (kept.size() > limit + 1) { // one more tells whether another page follows
+            if (kept.size() > limit + 1) { // one more shows whether another page follows
               kept.remove();
             }
           }

@@ -103,7 +103,8 @@ final class CommandsTest {
           assertEquals(
               new CommandResult(0, line("2\te") + line("3\tc"), ""),
               run(target, "list", "--bottom", "2"));
-          assertEquals(new CommandResult(0, line("3\tc"), ""), run(target, "list", "c", "--top", "9"));
+          assertEquals(
+              new CommandResult(0, line("3\tc"), ""), run(target, "list", "c", "--top", "9"));
           CommandResult json = run(target, "get", "a/b", "--json");
           assertEquals(
               "5", JsonMapper.builder().build().readTree(json.out).path("value").asString());

@@ -64,10 +64,10 @@ final class RankingTest {
     Random random = new Random(SEED);
     for (int i = 0; i < count; i++) {
       String name = PLACES.get(random.nextInt(PLACES.size())) + "c" + random.nextInt(count);
-      long units = random.nextInt(41) - 20;
+      long units = random.nextLong(-20, 21);
       if (!expected.containsKey(name)) {
         int scale = random.nextInt(3);
-        quipu.counter(name).fixScale(scale);
+        var unusedScale = quipu.counter(name).fixScale(scale);
         quipu.counter(name).set(units);
         expected.put(name, BigDecimal.valueOf(units, scale));
       }
@@ -139,27 +139,25 @@ final class RankingTest {
   void namespacesHaveTheSumsOfTheirCounters(String prefix, int limit) {
     fill(400);
     Map<String, List<BigDecimal>> sums = new LinkedHashMap<>();
-    expected.forEach(
-        (name, value) -> {
-          if (name.startsWith(prefix)) {
-            int end = name.indexOf('/', prefix.length());
-            sums.computeIfAbsent(
-                    end < 0 ? name : name.substring(0, end + 1), isNew -> new ArrayList<>())
-                .add(value);
-          }
-        });
+    expected.forEach((name, value) -> {
+      if (name.startsWith(prefix)) {
+        int end = name.indexOf('/', prefix.length());
+        sums.computeIfAbsent(
+                end < 0 ? name : name.substring(0, end + 1), isNew -> new ArrayList<>())
+            .add(value);
+      }
+    });
     List<String> rows = new ArrayList<>();
-    sums.forEach(
-        (name, values) ->
-            rows.add(
-                "%s %d %s"
-                    .formatted(
-                        name,
-                        values.size(),
-                        values.stream()
-                            .reduce(BigDecimal.ZERO, BigDecimal::add)
-                            .stripTrailingZeros()
-                            .toPlainString())));
+    sums.forEach((name, values) ->
+        rows.add(
+            "%s %d %s"
+                .formatted(
+                    name,
+                    values.size(),
+                    values.stream()
+                        .reduce(BigDecimal.ZERO, BigDecimal::add)
+                        .stripTrailingZeros()
+                        .toPlainString())));
     List<String> found =
         all("/v1/namespaces?prefix=" + encoded(prefix), "namespaces", limit).stream()
             .map(each ->

@@ -37,8 +37,7 @@ record RankRoutes(Counters counters) {
           "query parameter sort is '%s'; it must be name, value or -value".formatted(sort));
     }
     Selection selection =
-        new Selection(
-            exchange.parameter("prefix").orElse(""), exchange.parameter(TEXT).orElse(""));
+        new Selection(exchange.parameter("prefix").orElse(""), exchange.parameter(TEXT).orElse(""));
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
     exchange.reserve((2L * limit + Limits.PAGE_COUNTERS_MAX) * CounterRoutes.LISTED_BYTES);
     Optional<String> cursor = exchange.parameter("cursor").map(Cursor::decode);
@@ -88,8 +87,7 @@ record RankRoutes(Counters counters) {
   private static Ranking.Place place(String cursor) {
     int end = cursor.indexOf(CURSOR_SEPARATOR);
     if (end > 0 && cursor.substring(0, end).matches("-?[0-9]{1,19}(\\.[0-9]{1,18})?")) {
-      return new Ranking.Place(
-          new BigDecimal(cursor.substring(0, end)), cursor.substring(end + 1));
+      return new Ranking.Place(new BigDecimal(cursor.substring(0, end)), cursor.substring(end + 1));
     }
     throw Cursor.malformed();
   }
