@@ -1,14 +1,13 @@
 package dev.quipu.bench.ports;
 
 import dev.quipu.bench.ports.load.AddKind;
-import dev.quipu.bench.ports.load.ClosedLoop;
-import dev.quipu.bench.ports.load.ControlConnection;
 import dev.quipu.bench.ports.load.Dialect;
 import dev.quipu.bench.ports.load.RequestNumbers;
 import dev.quipu.bench.ports.load.Workload;
+import dev.quipu.bench.ports.subject.Measurement;
 import dev.quipu.bench.ports.subject.Processes;
 import dev.quipu.bench.ports.subject.QuipuServer;
-import dev.quipu.bench.ports.subject.WrongCountException;
+import dev.quipu.bench.ports.subject.WireSubject;
 import dev.quipu.testservers.RedisServer;
 import java.io.IOException;
 import java.time.Duration;
@@ -26,12 +25,9 @@ public final class OnceRates {
   private static final Duration TURN = Duration.ofSeconds(5);
 
   private final Workload workload = new Workload(AddKind.ONCE, Workload.KEYS_MAX, PIPELINE);
-  private final RequestNumbers numbers = new RequestNumbers();
   private long ids;
 
   private OnceRates() {}
-
-  private record Subject(int port, Dialect dialect) {}
 
   /**
    * Returns the rows of the table.
@@ -48,11 +44,13 @@ public final class OnceRates {
         Processes.pinOne(ProcessHandle.current().pid(), Processes.OWN_CORE);
       }
       OnceRates rates = new OnceRates();
+      RequestNumbers numbers = new RequestNumbers();
       StringBuilder rows = new StringBuilder();
       for (int minute = 0; minute < minutes; minute++) {
         String row =
             rates.row(
-                new Subject(quipu.port(), Dialect.QUIPU), new Subject(redis.port(), Dialect.REDIS));
+                new WireSubject("Quipu", Dialect.QUIPU, quipu.port(), quipu.pid(), numbers),
+                new WireSubject("Redis", Dialect.REDIS, redis.port(), redis.pid(), numbers));
         System.err.print(row);
         rows.append(row);
       }
@@ -60,16 +58,15 @@ public final class OnceRates {
     }
   }
 
-  private String row(Subject quipu, Subject redis) throws IOException {
+  private String row(WireSubject quipu, WireSubject redis) throws IOException {
     List<Double> own = new ArrayList<>();
     List<Double> peers = new ArrayList<>();
     List<Double> ratios = new ArrayList<>();
     for (int round = 0; round < ROUNDS_PER_ROW; round++) {
-      ClosedLoop.Outcome turn = run(quipu);
+      Measurement turn = quipu.measure(workload, TURN);
       ids += turn.applied();
-      own.add(turn.applied() * 1e9 / turn.nanos());
-      ClosedLoop.Outcome other = run(redis);
-      peers.add(other.applied() * 1e9 / other.nanos());
+      own.add(turn.perSecond());
+      peers.add(redis.measure(workload, TURN).perSecond());
       ratios.add(own.getLast() / peers.getLast());
     }
     ratios.sort(null);
@@ -82,25 +79,5 @@ public final class OnceRates {
         Comparison.median(ratios),
         ratios.getFirst(),
         ratios.getLast());
-  }
-
-  private ClosedLoop.Outcome run(Subject subject) throws IOException {
-    try (ControlConnection control = new ControlConnection(subject.port, subject.dialect);
-        ClosedLoop loop =
-            new ClosedLoop(
-                subject.port,
-                subject.dialect,
-                subject.dialect.request(AddKind.ONCE, control),
-                workload,
-                numbers)) {
-      long before = control.sum(Workload.KEYS_MAX);
-      ClosedLoop.Outcome outcome = loop.run(TURN);
-      long counted = control.sum(Workload.KEYS_MAX) - before;
-      if (counted != outcome.applied()) {
-        throw new WrongCountException(
-            subject.dialect.toString(), workload, outcome.applied(), counted);
-      }
-      return outcome;
-    }
   }
 }

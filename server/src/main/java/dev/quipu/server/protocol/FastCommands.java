@@ -32,11 +32,11 @@ public final class FastCommands {
   private static final int WINDOW_BYTES_KEPT = 8 << 10;
 
   private static final int COMMAND_BYTES = 80;
-  private static final byte[] NO_WINDOW = {};
+  private static final byte[] NONE = {};
 
   private final Dialect dialect;
   private final ArrayList<FastCommand> commands = new ArrayList<>();
-  private byte[] window = NO_WINDOW;
+  private byte[] window = NONE;
   private int windowStart; // offset in the buffer
   private int windowEnd; // in the window
   private int used;
@@ -95,7 +95,8 @@ public final class FastCommands {
 
     /** Returns the request id in UTF-8; empty if there is none. */
     public byte[] id() {
-      return Arrays.copyOfRange(window, idFrom, idFrom + idLength);
+      // Without an id these are the places of an earlier one, perhaps after the end of the window.
+      return isOnce ? Arrays.copyOfRange(window, idFrom, idFrom + idLength) : NONE;
     }
 
     @Override
@@ -181,14 +182,14 @@ public final class FastCommands {
     filling = null; // releases its replies
     in = Unpooled.EMPTY_BUFFER;
     if (window.length > WINDOW_BYTES_KEPT) {
-      window = NO_WINDOW;
+      window = NONE;
     }
   }
 
   /** Releases everything that is kept for reuse. */
   public void trim() {
     answered();
-    window = NO_WINDOW;
+    window = NONE;
     commands.clear();
     commands.trimToSize();
     used = 0;
@@ -215,8 +216,6 @@ public final class FastCommands {
     FastCommand command = next();
     command.isRead = true;
     command.isOnce = false;
-    command.idFrom = 0;
-    command.idLength = 0;
     take(command, from, length, end);
   }
 
@@ -226,8 +225,6 @@ public final class FastCommands {
     command.isRead = false;
     command.isOnce = false;
     command.delta = delta;
-    command.idFrom = 0; // an earlier one may be after the end of this window
-    command.idLength = 0;
     take(command, from, length, end);
   }
 

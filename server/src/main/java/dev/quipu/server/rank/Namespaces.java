@@ -45,7 +45,6 @@ public final class Namespaces {
   public static Page page(
       Counters counters, String prefix, String after, int limit, BooleanSupplier mayContinue) {
     List<Namespace> found = new ArrayList<>();
-    String[] lastRead = {after};
     Optional<String> rest =
         new Selection(prefix, "")
             .forEach(
@@ -66,10 +65,9 @@ public final class Namespaces {
                         new Namespace(
                             one.name(), before.counters() + 1, before.sum().add(one.sum())));
                   }
-                  lastRead[0] = counter.name();
                   return true;
                 });
-    return new Page(found, rest.map(unread -> lastRead[0]));
+    return new Page(found, rest);
   }
 
   private static Namespace namespace(CounterPage.Entry counter, String prefix) {

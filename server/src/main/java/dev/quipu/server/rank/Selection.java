@@ -34,7 +34,7 @@ public record Selection(String prefix, String text) {
    * @param after only names after this one; empty for all
    * @param mayContinue asked before each page
    * @param action returns whether to continue
-   * @return the last name that was read, if counters remain that were not
+   * @return the name after which to resume, if the action ended it
    * @throws IllegalArgumentException if there are more counters than may be read
    */
   public Optional<String> forEach(
@@ -52,8 +52,9 @@ public record Selection(String prefix, String text) {
       CounterPage page = counters.list(prefix, last, Limits.PAGE_COUNTERS_MAX);
       for (CounterPage.Entry each : page.counters()) {
         if (has(each) && !action.test(each)) {
-          return Optional.of(each.name());
+          return Optional.of(last);
         }
+        last = each.name();
       }
       if (page.resumeAfter().isEmpty()) {
         return Optional.empty();

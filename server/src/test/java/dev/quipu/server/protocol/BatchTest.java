@@ -394,7 +394,7 @@ final class BatchTest {
 
     @Override
     public void failed(RuntimeException why, ByteBuf out) {
-      throw new IllegalStateException("a fault of ours");
+      throw new IllegalStateException("broken");
     }
   }
 

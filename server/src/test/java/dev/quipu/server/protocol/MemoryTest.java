@@ -24,9 +24,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -500,35 +497,26 @@ final class MemoryTest {
     return text.toString();
   }
 
-  private static void send(Socket socket, String text) throws IOException {
-    socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
-  }
-
-  private static String read(Socket socket, int length) throws IOException {
-    socket.setSoTimeout(60_000);
-    return new String(socket.getInputStream().readNBytes(length), StandardCharsets.US_ASCII);
-  }
-
   /** Objects of commands are used again: what one leaves must not matter to the next. */
   @Test
   void aPlainAddAfterManyWithIdsIsApplied() throws Exception {
     int port = serve(new MemoryBudget(64 << 20));
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+    try (RawClient client = new RawClient(port)) {
       StringBuilder once = new StringBuilder();
       for (int i = 0; i < 1_000; i++) {
         once.append(command("QUIPU.ADD", "steady", "1", "ID", "id-%06d".formatted(i)));
       }
-      send(socket, once.toString());
+      client.send(once.toString());
       StringBuilder replies = new StringBuilder();
       for (int i = 0; i < 1_000; i++) {
         replies.append("*3\r\n:%d\r\n:1\r\n:0\r\n".formatted(i + 2));
       }
-      assertEquals(replies.toString(), read(socket, replies.length()));
+      assertEquals(replies.toString(), client.read(replies.length()));
       for (String name : List.of("new-a", "new-b")) {
-        send(socket, command("INCR", name)); // which the fast path cannot create
-        assertEquals(":1\r\n", read(socket, 4));
-        send(socket, command("GET", name));
-        assertEquals("$1\r\n1\r\n", read(socket, 7));
+        client.send(command("INCR", name)); // which the fast path cannot create
+        assertEquals(":1\r\n", client.read(4));
+        client.send(command("GET", name));
+        assertEquals("$1\r\n1\r\n", client.read(7));
       }
     }
   }
@@ -543,12 +531,12 @@ final class MemoryTest {
       words[i] = "%0490d".formatted(i);
     }
     String large = command(words);
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+    try (RawClient client = new RawClient(port)) {
       for (int i = 0; i < 20; i++) {
-        send(socket, large.substring(0, 50_000));
+        client.send(large.substring(0, 50_000));
         Thread.sleep(5); // so that it arrives in parts
-        send(socket, large.substring(50_000));
-        assertEquals(":0\r\n", read(socket, 4));
+        client.send(large.substring(50_000));
+        assertEquals(":0\r\n", client.read(4));
       }
       assertTrue(budget.usedBytes() < 200_000, budget.usedBytes() + " bytes while it is open");
     }

@@ -3,7 +3,8 @@ package dev.quipu.bench.ports.subject;
 /**
  * The result of a turn of one subject.
  *
- * @param perSecond applied adds with a reply
+ * @param applied adds with a reply
+ * @param perSecond the same per second
  * @param cpu time of the server per million adds
  */
-public record Measurement(double perSecond, Cpu cpu) {}
+public record Measurement(long applied, double perSecond, Cpu cpu) {}

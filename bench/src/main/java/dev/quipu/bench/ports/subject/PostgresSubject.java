@@ -75,7 +75,7 @@ public final class PostgresSubject implements Subject {
       if (found != applied) {
         throw new WrongCountException(name(), workload, applied, found);
       }
-      return new Measurement(applied / (nanos / 1e9), taken.per(applied / 1e6));
+      return new Measurement(applied, applied / (nanos / 1e9), taken.per(applied / 1e6));
     } finally {
       for (Connection each : connections) {
         each.close();

@@ -47,7 +47,7 @@ public final class RocksSubject implements Subject, AutoCloseable {
     if (applied != asked) {
       throw new WrongCountException(name(), workload, asked, applied);
     }
-    return new Measurement(applied / (nanos / 1e9), Cpu.UNKNOWN);
+    return new Measurement(applied, applied / (nanos / 1e9), Cpu.UNKNOWN);
   }
 
   private List<Add> adds(Workload workload) {

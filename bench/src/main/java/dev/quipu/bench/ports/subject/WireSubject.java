@@ -58,7 +58,9 @@ public final class WireSubject implements Subject {
       Cpu taken = Processes.cpu(pid).since(cpu);
       check(workload, outcome.applied(), control.sum(Workload.KEYS_MAX) - before);
       return new Measurement(
-          outcome.applied() / (outcome.nanos() / 1e9), taken.per(outcome.applied() / MILLION));
+          outcome.applied(),
+          outcome.applied() / (outcome.nanos() / 1e9),
+          taken.per(outcome.applied() / MILLION));
     }
   }
 

@@ -412,10 +412,7 @@ record CounterRoutes(
     exchange.allowParameters(Set.of("prefix", "limit", "cursor"));
     String prefix = exchange.parameter("prefix").orElse("");
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
-    String after = exchange.parameter("cursor").map(Cursor::decode).orElse("");
-    if (!after.isEmpty() && !after.startsWith(prefix)) {
-      throw Cursor.malformed();
-    }
+    String after = Cursor.nameAfter(exchange, prefix);
     exchange.reserve((long) limit * LISTED_BYTES);
     CounterPage page = counters.list(prefix, after, limit);
     return HttpReply.written(

@@ -27,6 +27,15 @@ final class Cursor {
     throw malformed();
   }
 
+  /** Returns the name after which a listing of a prefix continues; empty to start. */
+  static String nameAfter(Exchange exchange, String prefix) {
+    String after = exchange.parameter("cursor").map(Cursor::decode).orElse("");
+    if (!after.isEmpty() && !after.startsWith(prefix)) {
+      throw malformed();
+    }
+    return after;
+  }
+
   static Problem malformed() {
     return Problem.badRequest(
         "malformed query parameter cursor; send the cursor of the previous page");

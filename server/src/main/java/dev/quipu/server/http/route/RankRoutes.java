@@ -40,18 +40,13 @@ record RankRoutes(Counters counters) {
         new Selection(exchange.parameter("prefix").orElse(""), exchange.parameter(TEXT).orElse(""));
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
     exchange.reserve((2L * limit + Limits.PAGE_COUNTERS_MAX) * CounterRoutes.LISTED_BYTES);
-    Optional<String> cursor = exchange.parameter("cursor").map(Cursor::decode);
-    try {
-      return sort.equals("name")
-          ? byName(exchange, selection, cursor.orElse(""), limit)
-          : byValue(exchange, new Ranking(selection, sort.equals("-value")), cursor, limit);
-    } catch (IllegalArgumentException e) {
-      throw Problem.badRequest(String.valueOf(e.getMessage()));
-    }
+    return sort.equals("name")
+        ? byName(exchange, selection, limit)
+        : byValue(exchange, new Ranking(selection, sort.equals("-value")), limit);
   }
 
-  private HttpReply byName(Exchange exchange, Selection selection, String after, int limit) {
-    checkCursor(after, selection.prefix());
+  private HttpReply byName(Exchange exchange, Selection selection, int limit) {
+    String after = Cursor.nameAfter(exchange, selection.prefix());
     List<CounterPage.Entry> found = new ArrayList<>();
     Optional<String> rest =
         selection.forEach(
@@ -65,19 +60,13 @@ record RankRoutes(Counters counters) {
               }
               return !isFull;
             });
-    return reply(found, rest.map(unread -> found.getLast().name()));
+    return reply(found, rest);
   }
 
-  private static void checkCursor(String after, String prefix) {
-    if (!after.isEmpty() && !after.startsWith(prefix)) {
-      throw Cursor.malformed();
-    }
-  }
-
-  private HttpReply byValue(
-      Exchange exchange, Ranking ranking, Optional<String> cursor, int limit) {
-    Ranking.Page page =
-        ranking.page(counters, cursor.map(RankRoutes::place), limit, exchange::mayBegin);
+  private HttpReply byValue(Exchange exchange, Ranking ranking, int limit) {
+    Optional<Ranking.Place> after =
+        exchange.parameter("cursor").map(Cursor::decode).map(RankRoutes::place);
+    Ranking.Page page = ranking.page(counters, after, limit, exchange::mayBegin);
     return reply(
         page.counters(),
         page.resumeAfter()
@@ -110,15 +99,9 @@ record RankRoutes(Counters counters) {
     exchange.allowParameters(Set.of("prefix", "limit", "cursor"));
     String prefix = exchange.parameter("prefix").orElse("");
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
-    String after = exchange.parameter("cursor").map(Cursor::decode).orElse("");
-    checkCursor(after, prefix);
+    String after = Cursor.nameAfter(exchange, prefix);
     exchange.reserve(((long) limit + Limits.PAGE_COUNTERS_MAX) * CounterRoutes.LISTED_BYTES);
-    Namespaces.Page page;
-    try {
-      page = Namespaces.page(counters, prefix, after, limit, exchange::mayBegin);
-    } catch (IllegalArgumentException e) {
-      throw Problem.badRequest(String.valueOf(e.getMessage()));
-    }
+    Namespaces.Page page = Namespaces.page(counters, prefix, after, limit, exchange::mayBegin);
     return HttpReply.written(
         200,
         json -> {
