@@ -32,8 +32,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.core.io.JsonStringEncoder;
@@ -256,14 +256,14 @@ final class CounterCommands {
         description = "Print at most this number of counters (default: all).")
     private long limit = Long.MAX_VALUE;
 
-    @ArgGroup private @Nullable RankFlags ranked;
+    @Mixin private RankFlags ranked = new RankFlags();
 
     @Override
     public Integer call() {
       if (limit < 0) {
         throw new IllegalArgumentException("--limit is %d; the minimum is 0".formatted(limit));
       }
-      if (ranked == null) {
+      if (!ranked.isSet()) {
         return forEach(target, output, prefix, limit, this::print);
       }
       if (limit != Long.MAX_VALUE) {

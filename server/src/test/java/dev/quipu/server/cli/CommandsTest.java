@@ -400,7 +400,8 @@ final class CommandsTest {
     assertEquals(2, both.code);
     assertTrue(both.err.contains("--data and --server exclude each other"), both.err);
     assertEquals(2, run(data, "list", "--limit", "-1").code);
-    for (String options : List.of("--top 0", "--bottom 1001", "--top 1 --limit 2", "--top a")) {
+    for (String options :
+        List.of("--top 0", "--bottom 1001", "--top 1 --limit 2", "--top 1 --bottom 1", "--top a")) {
       CommandResult wrong = run(data, ("list " + options).split(" ", -1));
       assertEquals(2, wrong.code, options);
       assertTrue(wrong.err.contains("--"), wrong.err);

@@ -135,8 +135,9 @@ final class HoldCommandsTest {
               0,
               "3\tbob\n4\tann\n1\tfees/a=b\n");
           shell.check("outcome t-é", 0, "applied ann=-5 bob=5\n");
-          shell.check("outcome t-2", 0, "not-seen\n");
-          shell.check("outcome t-2 --cancel", 0, "canceled\n");
+          String hint = "this is about a transfer or a hold; for an add, name its counter, too\n";
+          assertEquals(new Result(0, "not-seen\n", hint), shell.run("outcome t-2"));
+          assertEquals(new Result(0, "canceled\n", hint), shell.run("outcome t-2 --cancel"));
           shell.check(
               "transfer bob ann 1 --id t-2", 3, "rejected (canceled): request t-2 was canceled\n");
           shell.check("outcome bob t-2", 0, "not-seen\n");
