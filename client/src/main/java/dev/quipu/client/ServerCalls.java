@@ -7,6 +7,8 @@ import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -209,9 +211,53 @@ public final class ServerCalls implements AutoCloseable {
     }
   }
 
-  private HttpRequest built(URI server, Request request) {
-    HttpRequest.Builder builder = HttpRequest.newBuilder(server.resolve(request.path()));
+  /**
+   * Opens a response without an end.
+   *
+   * @param lastId the id of the last event that was received; empty for none
+   * @throws QuipuException if there is none in time, or access is denied
+   */
+  InputStream open(String path, String lastId) throws IOException {
+    int place = current.get();
+    URI server = options.servers().get(place);
+    HttpRequest.Builder request = addressed(server, path).timeout(options.timeout());
+    if (!lastId.isEmpty()) {
+      request.header("Last-Event-ID", lastId);
+    }
+    boolean isOpen = false;
+    try {
+      HttpResponse<InputStream> response =
+          client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+      isOpen = response.statusCode() == 200;
+      if (isOpen) {
+        return response.body();
+      }
+      if (response.statusCode() == UNAUTHORIZED) {
+        throw unauthorized(server);
+      }
+      try (InputStream body = response.body()) {
+        throw new Reply(response.statusCode(), body.readAllBytes(), false).failure();
+      }
+    } catch (IOException e) {
+      throw unanswered(server, e, Outcome.NOT_APPLIED);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new NotAppliedException(Reason.UNAVAILABLE, "interrupted", e);
+    } finally {
+      if (!isOpen) {
+        current.compareAndSet(place, (place + 1) % options.servers().size());
+      }
+    }
+  }
+
+  private HttpRequest.Builder addressed(URI server, String path) {
+    HttpRequest.Builder builder = HttpRequest.newBuilder(server.resolve(path));
     options.token().ifPresent(text -> builder.header("Authorization", "Bearer " + text));
+    return builder;
+  }
+
+  private HttpRequest built(URI server, Request request) {
+    HttpRequest.Builder builder = addressed(server, request.path());
     if (request.isInUnits()) {
       builder.header("Quipu-Amounts", "units");
     }

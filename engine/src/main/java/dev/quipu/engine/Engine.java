@@ -16,6 +16,7 @@ import dev.quipu.RequestOutcome;
 import dev.quipu.SetRequest;
 import dev.quipu.SetResult;
 import dev.quipu.Transactions;
+import dev.quipu.backend.CounterFeed;
 import dev.quipu.backend.EmbeddedEngine;
 import dev.quipu.engine.commit.Checkpointer;
 import dev.quipu.engine.commit.Committer;
@@ -85,12 +86,6 @@ public final class Engine implements EmbeddedEngine {
           new Cost(1, 1, 0),
           new Cost(1, 0, 0),
           "Quipu");
-
-  /**
-   * Maximum size of the log that a close leaves for the next start to read; above it, a close takes
-   * a snapshot.
-   */
-  private static final long LOG_BYTES_LEFT_MAX = 16 << 20;
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Engine.class);
 
@@ -166,7 +161,7 @@ public final class Engine implements EmbeddedEngine {
             log,
             highWater,
             logBytes);
-    opened.add(this::closeCheckpointer);
+    opened.add(checkpointer::closeForFastStart);
     this.sweeper = new ExpirySweeper(committer, options.segmentBytes());
     opened.add(
         new Ticker(
@@ -356,6 +351,11 @@ public final class Engine implements EmbeddedEngine {
     return driver;
   }
 
+  @Override
+  public CounterFeed follow() {
+    return new EngineFeed(committer);
+  }
+
   /**
    * Takes a snapshot now, so that the next start has no log to read. Does not block writes.
    *
@@ -483,17 +483,6 @@ public final class Engine implements EmbeddedEngine {
       }
     } finally {
       closing.unlock();
-    }
-  }
-
-  private void closeCheckpointer() {
-    checkpointer.close();
-    try {
-      if (!failure.hasEnded() && checkpointer.logBytes() > LOG_BYTES_LEFT_MAX) {
-        checkpointer.checkpoint();
-      }
-    } catch (IOException | QuipuException e) {
-      LOGGER.atWarn().setCause(e).log("Snapshot on close failed; the next start reads the log");
     }
   }
 }

@@ -46,7 +46,10 @@ final class TidyTest {
       List<Path> found =
           files
               .filter(Files::isRegularFile)
-              .filter(file -> !ROOT.relativize(file).toString().matches("(.*/)?(target|\\.git)/.*"))
+              .filter(file ->
+                  !ROOT.relativize(file)
+                      .toString()
+                      .matches("(.*/)?(target|node_modules|\\.git)/.*"))
               .filter(file -> file.getFileName().toString().matches(glob))
               .toList();
       assertFalse(found.isEmpty(), "there is no " + glob + " below " + ROOT);

@@ -19,6 +19,11 @@ public interface EmbeddedEngine extends Technique, AutoCloseable {
   /** Returns holds on the counters of the engine itself. */
   Holds holds();
 
+  /**
+   * Returns the counters that change from now on, of which it keeps a bit each until they are read.
+   */
+  CounterFeed follow();
+
   @Override
   void close();
 }

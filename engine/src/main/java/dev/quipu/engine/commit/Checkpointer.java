@@ -52,6 +52,9 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  */
 public final class Checkpointer implements AutoCloseable {
+  /** Maximum size of the log that a close leaves for the next start to read. */
+  private static final long LOG_BYTES_LEFT_MAX = 16 << 20;
+
   private static final int ITEMS_AT_ONCE = 512;
   private static final int HOLDS_AT_ONCE = 512;
   private static final Duration TICK = Duration.ofSeconds(1);
@@ -147,6 +150,18 @@ public final class Checkpointer implements AutoCloseable {
   public void close() {
     merger.close();
     ticker.close();
+  }
+
+  /** Stops the threads, and takes a snapshot if the next start would have to read much. */
+  public void closeForFastStart() {
+    close();
+    try {
+      if (!failure.hasEnded() && logBytes() > LOG_BYTES_LEFT_MAX) {
+        checkpoint();
+      }
+    } catch (IOException | QuipuException e) {
+      LOGGER.atWarn().setCause(e).log("Snapshot on close failed; the next start reads the log");
+    }
   }
 
   private void tick(Ticker ticker) {

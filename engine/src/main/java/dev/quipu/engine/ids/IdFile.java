@@ -100,9 +100,9 @@ public final class IdFile {
     try (IdFileWriter file = new IdFileWriter(disk, path, table.size())) {
       IdSorter sorter = new IdSorter(table.secret(), table.largestPart());
       for (int part = 0; part < IdTable.PARTS; part++) { // which are in order of hash
-        int end = sorter.sort(table, part) * IdTable.STRIDE;
-        for (int at = 0; at < end; at += IdTable.STRIDE) {
-          file.add(sorter.sorted(), at, sorter.hashAt(sorter.sorted(), at));
+        int count = sorter.sort(table, part);
+        for (int i = 0; i < count; i++) {
+          file.add(sorter.entries(), sorter.start(i), sorter.hash(i));
         }
       }
       file.end(table.oldestMillis(), table.newestMillis(), table.firstFrame(), table.lastFrame());
@@ -228,10 +228,26 @@ public final class IdFile {
     }
   }
 
-  /** Returns the page that can hold the hash: the last one that starts below it, or the first. */
+  /**
+   * Returns the page that can hold the hash: the last one that starts below it, or the first. The
+   * search begins where it would be if hashes were evenly spread, which is mostly a few pages off.
+   */
   private int pageOf(long hash) {
-    int low = 0;
-    int high = pages - 1;
+    int low = (int) (((hash >>> Integer.SIZE) * pages) >>> Integer.SIZE);
+    int high = low;
+    int step = 1;
+    while (low > 0 && Long.compareUnsigned(fence(low), hash) >= 0) {
+      high = low - 1;
+      low = Math.max(0, low - step);
+      step *= 2;
+    }
+    if (step == 1) {
+      while (high < pages - 1 && Long.compareUnsigned(fence(high + 1), hash) < 0) {
+        low = high + 1;
+        high = Math.min(pages - 1, high + step);
+        step *= 2;
+      }
+    }
     while (low < high) {
       int middle = (low + high + 1) >>> 1;
       if (Long.compareUnsigned(fence(middle), hash) < 0) {

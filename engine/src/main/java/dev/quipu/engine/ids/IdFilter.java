@@ -10,8 +10,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Bloom filter in blocks of a cache line, which answers "definitely absent" for about 99% of
- * absent ids by reading one block; 12 bits per id.
+ * A Bloom filter in blocks of a cache line, which answers "definitely absent" for about 99.8% of
+ * absent ids by reading one block; 16 bits per id.
  *
  * <p>Blocks are in order of the hashes. A file is written in that order, too, so that its filter is
  * filled from the start to the end, and not at random.
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class IdFilter {
   static final int BLOCK_BYTES = 64;
-  private static final int BITS_PER_ID = 12;
+  private static final int BITS_PER_ID = 16;
   private static final int PROBES = 6;
   private static final int BLOCK_LONGS = BLOCK_BYTES / Long.BYTES;
   private static final int BLOCK_BITS_LOG = 9;

@@ -20,9 +20,9 @@ public final class IdTable {
   public static final int STRIDE = 5;
   public static final int APPLIED = 1;
   public static final int CANCELED = 2;
-  static final int PARTS = 512;
+  private static final int PART_BITS = 9;
+  static final int PARTS = 1 << PART_BITS;
   private static final int PART_SLOTS_FIRST = 8;
-  private static final int PART_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(PARTS);
 
   private final Secret secret;
   private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST * STRIDE];
@@ -99,12 +99,15 @@ public final class IdTable {
   }
 
   private static int part(long hash) {
-    return (int) (hash >>> PART_SHIFT);
+    return (int) (hash >>> (Long.SIZE - PART_BITS));
   }
 
-  /** Returns the slot where probing begins: the lower half of the hash, as a fraction. */
+  /**
+   * Returns the slot where probing begins: the bits of the hash after those of the part, as a
+   * fraction, so that entries are almost in order of hash, in which they are written to a file.
+   */
   private static int home(long hash, int slots) {
-    return (int) (((hash & 0xffffffffL) * slots) >>> Integer.SIZE);
+    return (int) (((hash << PART_BITS >>> Integer.SIZE) * slots) >>> Integer.SIZE);
   }
 
   private static int after(int slot, int slots) {
@@ -160,8 +163,8 @@ public final class IdTable {
   }
 
   /**
-   * Copies the entries of a part, unordered, {@link #STRIDE} longs each. All hashes of a part are
-   * below those of the next.
+   * Copies the entries of a part, almost in order of hash, {@link #STRIDE} longs each. All hashes
+   * of a part are below those of the next.
    *
    * @return the number of entries
    */

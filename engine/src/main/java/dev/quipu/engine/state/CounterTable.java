@@ -24,8 +24,7 @@ import org.jspecify.annotations.Nullable;
  * A removed counter keeps its name and ordinal as a tombstone while request ids refer to them: see
  * Tombstones. After that both may be reused.
  *
- * An ordinal may hold a text instead of a number: data that clients keep beside their counters.
- * Texts are few, and are kept in a map.
+ * An ordinal may hold a text instead of a number, of those few that clients keep beside counters.
  *
  * Versions show whether a counter changed since it was read. They are allocated at the first read
  * of a page, and are not kept on disk: they start at a number that no earlier run has reached.
@@ -51,6 +50,8 @@ public final class CounterTable {
   private int[] free = new int[16]; // free ordinals below size
   private int freeCount;
   private long memoryBytes;
+
+  public final Followers followers = new Followers();
 
   /** Finds expired counters. */
   public final CounterExpiries expired = new CounterExpiries(pages);
@@ -178,6 +179,7 @@ public final class CounterTable {
     page.unmark(ordinal & (PAGE - 1), ~CounterTablePage.VERSIONED & 0xff);
     page.epoch(ordinal & (PAGE - 1), 0);
     if (name != null) {
+      followers.forgotten(ordinal, name);
       index.remove(name, ordinal);
       page.forgetName(ordinal & (PAGE - 1));
       named--;
@@ -268,6 +270,7 @@ public final class CounterTable {
   public void set(int ordinal, long value) {
     CounterTablePage page = page(ordinal);
     page.value(ordinal & (PAGE - 1), value);
+    followers.changed(ordinal);
     int flags = CounterTablePage.WRITTEN | CounterTablePage.TEXT | CounterTablePage.VERSIONED;
     if (page.flags(ordinal & (PAGE - 1), flags) != CounterTablePage.WRITTEN) { // almost never
       dropText(ordinal);
@@ -295,6 +298,7 @@ public final class CounterTable {
   }
 
   private void changed(int ordinal) {
+    followers.changed(ordinal);
     long[] versions = page(ordinal).versions;
     if (versions != null) {
       versions[ordinal & (PAGE - 1)] = ++lastVersion;

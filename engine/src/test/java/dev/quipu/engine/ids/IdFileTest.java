@@ -120,7 +120,7 @@ final class IdFileTest {
     ordered.sort((a, b) -> Long.compareUnsigned(hash(a), hash(b)));
     List<List<long[]>> expected = pages(ordered);
     int pages = expected.size();
-    int blocks = Math.max(1, count * 12 / (8 * BLOCK));
+    int blocks = Math.max(1, count * 16 / (8 * BLOCK));
     ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(path));
     int tail = PAGE * (1 + pages);
     assertEquals(tail + 8 * pages + BLOCK * blocks, bytes.limit());

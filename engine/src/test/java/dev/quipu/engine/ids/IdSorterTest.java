@@ -14,10 +14,7 @@ import org.junit.jupiter.api.Test;
 final class IdSorterTest {
   private static final int ENTRIES = 300_000;
 
-  /**
-   * Enough entries that some have equal upper halves of their hashes, by which they are sorted
-   * first.
-   */
+  /** Enough entries that some have equal upper halves of their hashes, which select slots. */
   @Test
   void entriesAreSortedByTheirWholeHashWithoutSign() {
     RandomGenerator random = Randomness.seeded(7);
@@ -70,9 +67,9 @@ final class IdSorterTest {
     for (int part = 0; part < IdTable.PARTS; part++) {
       int count = sorter.sort(table, part);
       for (int i = 0; i < count; i++, at++) {
-        long[] entry =
-            Arrays.copyOfRange(sorter.sorted(), i * IdTable.STRIDE, (i + 1) * IdTable.STRIDE);
-        assertEquals(hashes[at], sorter.hashAt(entry, 0), "entry " + at);
+        int start = sorter.start(i);
+        long[] entry = Arrays.copyOfRange(sorter.entries(), start, start + IdTable.STRIDE);
+        assertEquals(hashes[at], sorter.hash(i), "entry " + at);
         assertEquals(
             Arrays.toString(byHash.get(hashes[at])), Arrays.toString(entry), "entry " + at);
         agreeing += i > 0 && hashes[at] >>> 32 == hashes[at - 1] >>> 32 ? 1 : 0;

@@ -76,6 +76,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
           SetCommands.DeleteCommand.class,
           CounterCommands.GetCommand.class,
           CounterCommands.ListCommand.class,
+          WatchCommand.class,
           CounterCommands.OutcomeCommand.class,
           TransferCommand.class,
           HoldCommands.HoldCommand.class,

@@ -12,11 +12,16 @@ final class Codings {
   private Codings() {}
 
   /**
-   * Throws if the body would be read as something else than the client sent.
+   * Throws if the request would be read as something else than the client sent.
    *
-   * @throws Problem 501, 417 or 415
+   * @throws Problem 400 for another version of HTTP; 501, 417 or 415 for a coding
    */
   static void check(HttpRequest request) {
+    HttpVersion version = request.protocolVersion();
+    if (!version.equals(HttpVersion.HTTP_1_1) && !version.equals(HttpVersion.HTTP_1_0)) {
+      throw Problem.badRequest(
+          "unsupported version " + version.text() + "; use HTTP/1.1 or HTTP/1.0");
+    }
     HttpHeaders headers = request.headers();
     if (!headers.contains(HttpHeaderNames.TRANSFER_ENCODING)
         && !headers.contains(HttpHeaderNames.EXPECT)

@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.http.message.EventSink;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
@@ -29,6 +30,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,9 +41,8 @@ import org.slf4j.LoggerFactory;
  * until the system has accepted the last byte of its reply. Until then, pipelined requests are not
  * decoded, and soon not read. So a client that does not read holds one reply, which is reserved.
  *
- * A connection always has one deadline: for the next request, the rest of a header, the rest of a
- * body, a reply, or the client to read the reply. Bytes that trickle in do not extend it, unlike
- * with Netty's IdleStateHandler. One timer of the server checks the deadlines of all connections.
+ * A connection has one deadline: for the next request, the rest of a header, the rest of a body, a
+ * reply, or the client to read it. Bytes that trickle in do not extend it. A timer checks it.
  */
 
 /** One connection. Confined to its event loop. */
@@ -71,6 +72,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private @Nullable PendingRequest reading;
   private @Nullable PendingRequest working;
   private @Nullable ReplyWriter writer;
+  private @Nullable EventStream stream;
   private boolean closing;
   private boolean lingering;
   private boolean headBegun;
@@ -118,7 +120,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   /** Closes the connection after the request in progress. */
   void finish() {
     closing = true;
-    if (working == null && reading == null) {
+    if (stream != null || (working == null && reading == null)) {
       channel.close();
     }
   }
@@ -223,11 +225,6 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   private void route(PendingRequest call) {
     HttpRequest request = call.request;
-    if (!request.protocolVersion().equals(HttpVersion.HTTP_1_1)
-        && !request.protocolVersion().equals(HttpVersion.HTTP_1_0)) {
-      throw Problem.badRequest(
-          "unsupported version " + request.protocolVersion().text() + "; use HTTP/1.1 or HTTP/1.0");
-    }
     Codings.check(request);
     if (request.method().equals(HttpMethod.OPTIONS)) {
       call.reply = shared.dispatcher.options(request).orElse(null);
@@ -273,8 +270,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Replies and ends the connection: what follows cannot be decoded reliably. It is read and
-   * dropped for a while, since the reply may get lost if a connection is closed with unread bytes.
+   * Replies and ends the connection: what follows cannot be decoded reliably. It is read for a
+   * while, since the reply may get lost if a connection is closed with unread bytes.
    */
   private void reject(ChannelHandlerContext context, PendingRequest call, Problem problem) {
     call.reply = HttpReply.of(problem);
@@ -337,6 +334,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
     closing = !keepAlive;
     long nanos = clock.nanoTime() - call.startNanos;
     shared.metrics.completed(call.request.method().name(), call.path(), reply, nanos);
+    if (reply.events().isPresent() && !call.request.method().equals(HttpMethod.HEAD)) {
+      stream(context, call, reply, reply.events().get());
+      return;
+    }
     ReplyWriter begun =
         ReplyWriter.write(
             context,
@@ -355,6 +356,20 @@ final class Connection extends ChannelInboundHandlerAdapter {
     } else {
       reserveUnread(call);
     }
+  }
+
+  /** Begins a response that ends when the client or the server disconnects. */
+  private void stream(
+      ChannelHandlerContext context,
+      PendingRequest call,
+      HttpReply reply,
+      Consumer<EventSink> begin) {
+    closing = true;
+    call.reservation.release();
+    ReplyWriter.writeHead(context, call.request, reply, shared.date.text(clock.epochMillis()));
+    EventStream begun = new EventStream(context, timeouts.body(), this::deadlineIn);
+    stream = begun;
+    begin.accept(begun);
   }
 
   /** Reserves the memory of a reply that waits for the client to read it. */
@@ -390,9 +405,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext context) {
-    ReplyWriter begun = writer;
-    if (begun != null) {
-      begun.proceed();
+    if (writer != null) {
+      writer.proceed();
+    }
+    if (stream != null) {
+      stream.proceed();
     }
     context.fireChannelWritabilityChanged();
   }
@@ -417,7 +434,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       return;
     }
     closing = true;
-    if (call == null || writer != null) {
+    if (call == null || writer != null || stream != null) {
       channel.close(); // the client was late
       return;
     }
@@ -447,7 +464,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         reading.reservation.release();
         reading = null;
       }
-      if (working == null) {
+      if (working == null || stream != null) {
         context.close();
       }
     }
@@ -468,6 +485,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
     working = null; // if its thread still runs, it releases the memory
     writer = null;
+    if (stream != null) {
+      stream.closed();
+    }
     context.fireChannelInactive();
   }
 

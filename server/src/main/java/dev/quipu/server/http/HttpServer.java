@@ -16,6 +16,7 @@ import dev.quipu.server.net.Listener;
 import dev.quipu.server.net.Loops;
 import dev.quipu.server.net.PortMeter;
 import dev.quipu.server.net.Transport;
+import dev.quipu.server.watch.WatchHub;
 import dev.quipu.time.Clock;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -81,6 +82,7 @@ public final class HttpServer implements AutoCloseable {
   private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
   private final Map<EventLoop, LoopAdds> loopAdds = new ConcurrentHashMap<>();
   private final Optional<Function<List<Add>, List<ItemResult>>> engine;
+  private final Optional<WatchHub> watch;
   private final PortMeter meter = new PortMeter();
   private final Metrics metrics;
   private final Routes routes;
@@ -99,12 +101,15 @@ public final class HttpServer implements AutoCloseable {
     this.clock = clock;
     this.host = host;
     Counters counters = services.quipu().counters();
-    this.engine = counters.as(EmbeddedEngine.class).map(each -> counters::addAll);
+    Optional<EmbeddedEngine> embedded = counters.as(EmbeddedEngine.class);
+    this.engine = embedded.map(each -> counters::addAll);
+    this.watch =
+        embedded.map(each -> new WatchHub(each, counters, host.budget(), clock, host.onError()));
     this.metrics = new Metrics(services.quipu(), meter, host);
     this.workers = new Workers(options.requestsMax(), host);
     Failures failures =
         new Failures(host, services.quipu().counters().technique(), services.storeName());
-    this.routes = new Routes(services, metrics, failures, this::impediment, clock);
+    this.routes = new Routes(services, metrics, failures, watch, this::impediment, clock);
     Dispatcher dispatcher = new Dispatcher(routes, options.access(), failures);
     this.shared =
         new Connection.Shared(options, dispatcher, workers, host, metrics, clock, new HttpDate());
@@ -214,6 +219,7 @@ public final class HttpServer implements AutoCloseable {
   @Override
   public void close() {
     listener.close().awaitUninterruptibly();
+    watch.ifPresent(WatchHub::close);
     connections.forEach(
         (channel, connection) -> channel.eventLoop().execute(() -> connection.finish()));
     long deadline = clock.nanoTime() + options.timeouts().drain().toNanos();

@@ -81,6 +81,19 @@ final class ReplyWriter {
     return writer;
   }
 
+  /** Writes the head of a response whose body follows, after which the connection is closed. */
+  static void writeHead(
+      ChannelHandlerContext context, HttpRequest request, HttpReply reply, String date) {
+    var head =
+        new DefaultHttpResponse(
+            HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(reply.status()), HEADERS);
+    describe(head, reply, false, date);
+    head.headers().remove(HttpHeaderNames.CONTENT_LENGTH);
+    HttpUtil.setTransferEncodingChunked(
+        head, request.protocolVersion().equals(HttpVersion.HTTP_1_1));
+    ChannelFuture unused = context.writeAndFlush(head);
+  }
+
   private static boolean mayHaveBody(HttpReply reply) {
     return reply.status() != 204 && reply.status() != 304;
   }

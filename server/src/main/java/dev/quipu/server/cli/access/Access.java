@@ -3,6 +3,7 @@ package dev.quipu.server.cli.access;
 import dev.quipu.Counters;
 import dev.quipu.Holds;
 import dev.quipu.Transactions;
+import dev.quipu.client.CounterWatch;
 import dev.quipu.presence.Online;
 import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
@@ -15,6 +16,7 @@ import java.time.LocalDate;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 
 /** Access of commands to counters: on a running server, or in a data directory. */
 public interface Access extends AutoCloseable {
@@ -81,6 +83,14 @@ public interface Access extends AutoCloseable {
    * @param after the last change of the previous page
    */
   LedgerPage changes(String counter, Optional<Place> after, int limit);
+
+  /**
+   * Passes on the changes of counters with a prefix until the action returns false.
+   *
+   * @param present whether to pass on the present counters first
+   * @throws IllegalArgumentException in a data directory, which nothing else changes
+   */
+  void watch(String prefix, boolean present, Predicate<CounterWatch.Event> action);
 
   @Override
   void close();

@@ -7,6 +7,7 @@ import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.Transactions;
+import dev.quipu.client.CounterWatch;
 import dev.quipu.layer.Store;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
@@ -30,6 +31,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Predicate;
 
 /** Accesses a data directory, or a store, in this process. */
 final class LocalAccess implements Access {
@@ -63,6 +65,13 @@ final class LocalAccess implements Access {
   @Override
   public Holds holds() {
     return quipu.part(Holds.class);
+  }
+
+  @Override
+  public void watch(String prefix, boolean present, Predicate<CounterWatch.Event> action) {
+    throw new IllegalArgumentException(
+        "watch requires a server, since nothing else changes a directory that this command has"
+            + " opened; start quipu serve --data DIR, and use --server");
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.quipu.Counters;
 import dev.quipu.Holds;
 import dev.quipu.Transactions;
 import dev.quipu.client.ClientOptions;
+import dev.quipu.client.CounterWatch;
 import dev.quipu.client.RemoteCounters;
 import dev.quipu.client.RemoteHolds;
 import dev.quipu.client.RemoteTransactions;
@@ -33,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -81,6 +83,11 @@ public final class RemoteAccess implements Access {
   @Override
   public Holds holds() {
     return new RemoteHolds(calls);
+  }
+
+  @Override
+  public void watch(String prefix, boolean present, Predicate<CounterWatch.Event> action) {
+    new CounterWatch(calls, prefix, present).forEach(action);
   }
 
   @Override

@@ -62,6 +62,11 @@ public record Exchange(
     return request.headers();
   }
 
+  /** Returns the id of the last event that a client of a stream has; empty for none. */
+  public String lastEventId() {
+    return headers().get("Last-Event-ID", "");
+  }
+
   /** Returns the request id, if any: a quoted string as in RFC 8941, or bare text. */
   public Optional<RequestId> idempotencyKey() {
     List<String> found = headers().getAll(IDEMPOTENCY_KEY);

@@ -1,10 +1,10 @@
 package dev.quipu.server.http.message;
 
-import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
 
@@ -13,12 +13,29 @@ import tools.jackson.core.JsonGenerator;
  *
  * @param parts the body, in pieces; must not be changed
  * @param isUnknown whether the outcome of the request is unknown
+ * @param events begins to send events, of which the body then consists; must not block
  */
 public record HttpReply(
-    int status, String type, List<byte[]> parts, Map<String, String> headers, boolean isUnknown) {
+    int status,
+    String type,
+    List<byte[]> parts,
+    Map<String, String> headers,
+    boolean isUnknown,
+    Optional<Consumer<EventSink>> events) {
   public static final String JSON = "application/json";
 
-  private static final int WRITTEN_BYTES = 256;
+  /** Creates a reply with a body. */
+  public HttpReply(
+      int status, String type, List<byte[]> parts, Map<String, String> headers, boolean isUnknown) {
+    this(status, type, parts, headers, isUnknown, Optional.empty());
+  }
+
+  /** Returns a reply that has no end, of server-sent events. */
+  public static HttpReply events(Consumer<EventSink> begin) {
+    return new HttpReply(
+            200, "text/event-stream", List.of(), new LinkedHashMap<>(), false, Optional.of(begin))
+        .with("Cache-Control", "no-store");
+  }
 
   /** Returns a reply with a JSON object of these members; 64-bit numbers must be strings. */
   public static HttpReply json(int status, Map<String, ?> members) {
@@ -27,11 +44,7 @@ public record HttpReply(
 
   /** Returns a reply with JSON that is written at once, without a tree of it. */
   public static HttpReply written(int status, Consumer<JsonGenerator> content) {
-    ByteArrayOutputStream body = new ByteArrayOutputStream(WRITTEN_BYTES);
-    try (JsonGenerator json = JsonBody.MAPPER.createGenerator(body)) {
-      content.accept(json);
-    }
-    return bytes(status, JSON, List.of(body.toByteArray()));
+    return bytes(status, JSON, List.of(JsonBody.written(content)));
   }
 
   /** Returns a reply with a text. */

@@ -3,6 +3,7 @@ package dev.quipu.server.http.message;
 import dev.quipu.Decimal;
 import dev.quipu.Limits;
 import dev.quipu.Transactions;
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -13,7 +14,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadConstraints;
@@ -59,6 +62,17 @@ public final class JsonBody {
                   .rootValueSeparator("\n")
                   .build())
           .build();
+
+  private static final int WRITTEN_BYTES = 256;
+
+  /** Returns JSON that is written at once, without a tree of it. */
+  public static byte[] written(Consumer<JsonGenerator> content) {
+    ByteArrayOutputStream body = new ByteArrayOutputStream(WRITTEN_BYTES);
+    try (JsonGenerator json = MAPPER.createGenerator(body)) {
+      content.accept(json);
+    }
+    return body.toByteArray();
+  }
 
   /**
    * Values by field: a String, a Long, a Boolean, {@link Fraction}, {@link Texts}, {@link Objects},

@@ -159,6 +159,15 @@ public final class Problem extends RuntimeException {
         .with("outcome", "not-applied");
   }
 
+  /** Returns the problem of a stream above the limit. */
+  public static Problem tooManyStreams(int streamsMax) {
+    return new Problem(
+        503,
+        "overloaded",
+        "Service Unavailable",
+        "%d streams are open, which is the limit; retry later".formatted(streamsMax));
+  }
+
   /** Returns the problem of a request whose handler failed. */
   static Problem internal(String errorId) {
     return new Problem(

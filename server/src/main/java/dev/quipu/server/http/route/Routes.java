@@ -7,6 +7,7 @@ import dev.quipu.sequence.RangeJobs;
 import dev.quipu.sequence.RevisionLog;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.server.http.message.Failures;
+import dev.quipu.server.watch.WatchHub;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewAggregates;
 import io.netty.handler.codec.http.HttpMethod;
@@ -31,12 +32,14 @@ public final class Routes {
   /**
    * Creates the table.
    *
+   * @param watch sends changes; empty if the store is not the engine
    * @param impediment returns why the process cannot serve although the store responds
    */
   public Routes(
       Services services,
       Metrics metrics,
       Failures failures,
+      Optional<WatchHub> watch,
       Supplier<Optional<String>> impediment,
       Clock clock) {
     Quipu quipu = services.quipu();
@@ -59,6 +62,7 @@ public final class Routes {
     SequenceRoutes sequences = new SequenceRoutes(() -> quipu.part(SequenceOfRecords.class));
     RevisionRoutes revisions = new RevisionRoutes(() -> quipu.part(RevisionLog.class));
     JobRoutes jobs = new JobRoutes(() -> quipu.part(RangeJobs.class));
+    PageRoutes page = new PageRoutes();
     OperationRoutes operation = new OperationRoutes(services, metrics, impediment, clock);
     all =
         List.of(
@@ -66,6 +70,7 @@ public final class Routes {
             Route.post(CounterRoutes.BULK, BULK_BODY_BYTES_MAX, counters::bulk),
             Route.get("/v1/counters", counters::list),
             Route.get("/v1/namespaces", new RankRoutes(quipu.counters())::namespaces),
+            Route.get("/v1/watch", new WatchRoutes(watch)::watch),
             Route.query("/v1/counters/read", NAMES_BODY_BYTES_MAX, counters::readAll),
             Route.post("/v1/counters/{name}/holds", SMALL_BODY_BYTES_MAX, holds::placeOne),
             Route.get("/v1/counters/{name}/holds", holds::list),
@@ -108,6 +113,9 @@ public final class Routes {
             Route.get("/hit/{name}.svg", hits::badge).andForPages(),
             Route.get("/hit/{name}.json", hits::shield).andForPages(),
             Route.open("/views.js", hits::script),
+            Route.open("/", page::index),
+            Route.open("/icon.svg", page::icon),
+            Route.open("/assets/{name}", page::asset),
             Route.open("/livez", operation::live),
             Route.open("/readyz", operation::ready),
             Route.get("/metrics", operation::metrics),

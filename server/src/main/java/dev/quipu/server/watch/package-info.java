@@ -1,0 +1,5 @@
+/** Sends changes of counters to clients as they happen. */
+@NullMarked
+package dev.quipu.server.watch;
+
+import org.jspecify.annotations.NullMarked;

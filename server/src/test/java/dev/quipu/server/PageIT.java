@@ -1,0 +1,96 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.http.HttpOptions;
+import dev.quipu.server.http.HttpServer;
+import dev.quipu.server.http.route.Services;
+import dev.quipu.testservers.Tool;
+import dev.quipu.time.Clock;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The page for a browser: built from its sources, and driven in Chromium. */
+final class PageIT {
+  private static final Path WEB = Path.of("web");
+  private static final Path BUILT = Path.of("src/main/resources/dev/quipu/server/http/route/page");
+  private static final int GZIPPED_BYTES_MAX = 80 << 10;
+
+  @TempDir Path directory;
+
+  @SuppressWarnings("NullAway.Init") // JUnit sets the directory
+  PageIT() {}
+
+  @BeforeAll
+  static void install() throws Exception {
+    assumeTrue(Tool.find("npm").isPresent(), "no npm on this machine: ./dev deps installs it");
+    run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund");
+  }
+
+  /** Runs a program in the directory of the sources; returns its output. */
+  private static String run(String... command) throws Exception {
+    Process process =
+        new ProcessBuilder(command).directory(WEB.toFile()).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(0, process.waitFor(), String.join(" ", command) + "\n" + output);
+    return output;
+  }
+
+  private static Map<String, String> files(Path root) throws IOException {
+    Map<String, String> files = new TreeMap<>();
+    try (Stream<Path> all = Files.walk(root)) {
+      for (Path each : all.filter(Files::isRegularFile).toList()) {
+        files.put(root.relativize(each).toString(), Files.readString(each));
+      }
+    }
+    return files;
+  }
+
+  @Test
+  void theCheckedInPageIsThatOfItsSources() throws Exception {
+    Path out = directory.resolve("out").toAbsolutePath();
+    var unused = run("npx", "vite", "build", "--outDir", out.toString());
+    assertEquals(files(out), files(BUILT), "run ./dev page");
+    int bytes = 0;
+    for (String each : files(BUILT).values()) {
+      ByteArrayOutputStream gzipped = new ByteArrayOutputStream();
+      try (GZIPOutputStream gzip = new GZIPOutputStream(gzipped)) {
+        gzip.write(each.getBytes(StandardCharsets.UTF_8));
+      }
+      bytes += gzipped.size();
+    }
+    assertTrue(bytes <= GZIPPED_BYTES_MAX, bytes + " bytes");
+  }
+
+  @Test
+  void itWorksInABrowser() throws Exception {
+    Optional<String> chromium = Tool.find("chromium");
+    assumeTrue(chromium.isPresent(), "no chromium on this machine: ./dev deps installs it");
+    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+    try (Quipu quipu = Backends.on(Engine.open(directory, EngineOptions.defaults()));
+        HttpServer server =
+            HttpServer.start(options, Services.of(quipu, "engine:"), Clock.system())) {
+      String url = "http://127.0.0.1:" + server.address().getPort();
+      String output = run("node", "test/pages.mjs", url, chromium.orElseThrow());
+      System.out.print(output);
+      assertTrue(output.contains("passed: "), output);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { render } from 'preact';
+import { isTokenNeeded, token, signIn } from './api.js';
+import { href, place } from './router.js';
+import { state } from './stream.js';
+import { Counter } from './pages/Counter.jsx';
+import { Counters } from './pages/Counters.jsx';
+import { Overview } from './pages/Overview.jsx';
+import { Server } from './pages/Server.jsx';
+import { SignIn } from './parts/SignIn.jsx';
+import './style.css';
+
+const PAGES = { overview: Overview, counters: Counters, counter: Counter, server: Server };
+const LINKS = [['overview', 'Overview'], ['counters', 'Counters'], ['server', 'Server']];
+const STATES = {
+  live: 'live',
+  connecting: 'connecting…',
+  unsupported: 'not live: this store does not report changes',
+};
+
+function App() {
+  const { page, query } = place.value;
+  const Page = PAGES[page] || Overview;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>Skip to the content</a>
+      <header>
+        <strong class="brand">Quipu</strong>
+        <nav aria-label="Pages">
+          {LINKS.map(([name, text]) => (
+            <a href={href(name)} aria-current={name === page ? 'page' : undefined}>{text}</a>
+          ))}
+        </nav>
+        <span class={`state ${state.value}`} role="status">{STATES[state.value]}</span>
+        {token.value && <button class="quiet" onClick={() => signIn('')}>Sign out</button>}
+      </header>
+      <main id="main" tabIndex={-1}>
+        {isTokenNeeded.value ? <SignIn /> : <Page key={`${page} ${query.name || ''}`} query={query} />}
+      </main>
+    </>
+  );
+}
+
+function skip(event) {
+  event.preventDefault(); // the fragment is the place
+  document.getElementById('main').focus();
+}
+
+render(<App />, document.getElementById('page'));

@@ -1,0 +1,213 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { newId, path, request } from '../api.js';
+import { Chart } from '../parts/Chart.jsx';
+import { Copy } from '../parts/Copy.jsx';
+import { Trouble } from '../parts/Trouble.jsx';
+import { useData } from '../parts/useData.js';
+import { href } from '../router.js';
+import { follow, state } from '../stream.js';
+import { grouped, javaString, quoted, shown } from '../text.js';
+
+const POINTS_MAX = 3000;
+
+export function Counter({ query }) {
+  const name = query.name || '';
+  const read = useData(path(name), state.value === 'unsupported' ? 2000 : 30000);
+  const live = useLive(name);
+  const value = live.value === undefined ? read.data?.value : live.value;
+  const isMissing = value === null || (value === undefined && read.problem?.status === 404);
+  const prefix = name.slice(0, name.lastIndexOf('/') + 1);
+  return (
+    <>
+      <h1><bdi>{shown(name)}</bdi></h1>
+      {prefix && (
+        <p>in <a href={href('counters', { prefix })}><bdi>{shown(prefix)}</bdi></a></p>
+      )}
+      <section class="card" aria-labelledby="value">
+        <h2 id="value">Value</h2>
+        {!isMissing && <Trouble problem={read.problem} />}
+        <p class="figure" aria-live="polite">{isMissing ? 'never counted' : grouped(value ?? '…')}</p>
+        <Balance data={read.data} />
+        {live.times.length > 1 && (
+          <Chart times={live.times} values={live.values} label={`Value of ${shown(name)} since this page was opened`} />
+        )}
+      </section>
+      <div class="columns wide">
+        <Count name={name} afterwards={read.again} />
+        <Outcome name={name} />
+      </div>
+      <Open name={name} />
+    </>
+  );
+}
+
+function Balance({ data }) {
+  if (!data?.held) {
+    return null;
+  }
+  return (
+    <dl class="facts">
+      <dt>Held by open holds</dt>
+      <dd>{grouped(data.held)}</dd>
+      {data.available?.floor !== undefined && (
+        <><dt>May be taken</dt><dd>{grouped(data.available.floor)}</dd></>
+      )}
+      {data.available?.ceiling !== undefined && (
+        <><dt>May be added</dt><dd>{grouped(data.available.ceiling)}</dd></>
+      )}
+    </dl>
+  );
+}
+
+/** Buttons that count, and the same as commands and code. */
+function Count({ name, afterwards }) {
+  const [delta, setDelta] = useState('1');
+  const [floor, setFloor] = useState('');
+  const [results, setResults] = useState([]);
+  const last = useRef(null);
+  async function send(add) {
+    last.current = add;
+    const body = { delta: add.delta, ...(add.floor && { floor: add.floor }) };
+    let text;
+    let kind = 'applied';
+    try {
+      const done = await request(`${path(name)}/add`, { method: 'POST', body, key: add.id });
+      text = done.replayed
+        ? `already counted: it was ${done.value ?? 'applied'} then`
+        : `now ${grouped(done.value ?? '')}`;
+    } catch (problem) {
+      kind = problem.isUnknown ? 'unknown' : 'rejected';
+      text = problem.isUnknown ? `unknown: ${problem.message}; repeat it` : problem.message;
+    }
+    setResults((before) => [{ ...add, kind, text }, ...before].slice(0, 5));
+    afterwards();
+  }
+  const isAmount = /^[+-]?\d+(\.\d+)?$/.test(delta) && !/^[+-]?[0.]+$/.test(delta);
+  return (
+    <section class="card" aria-labelledby="count">
+      <h2 id="count">Count</h2>
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          send({ delta, floor, id: newId() });
+        }}
+      >
+        <label>
+          Amount
+          <input inputmode="decimal" required value={delta} onInput={(event) => setDelta(event.currentTarget.value)} />
+        </label>
+        <label>
+          Not below
+          <input inputmode="decimal" placeholder="no floor" value={floor} onInput={(event) => setFloor(event.currentTarget.value)} />
+        </label>
+        <button type="submit" disabled={!isAmount}>Add</button>
+        <button type="button" onClick={() => send({ delta: '1', floor: '', id: newId() })}>+1</button>
+        <button type="button" onClick={() => send({ delta: '-1', floor: '0', id: newId() })}>−1, not below 0</button>
+        <button type="button" disabled={!results.length} onClick={() => send(last.current)}>Repeat the last one</button>
+      </form>
+      <ul class="results" aria-live="polite">
+        {results.map((each, i) => (
+          <li key={`${each.id} ${results.length - i}`} class={each.kind}>
+            {each.delta} under <code>{each.id.slice(0, 8)}…</code>: {each.text}
+          </li>
+        ))}
+      </ul>
+      <Equivalents name={name} delta={delta} floor={floor} />
+    </section>
+  );
+}
+
+function Equivalents({ name, delta, floor }) {
+  const id = 'order-981';
+  const body = JSON.stringify({ delta, ...(floor && { floor }) });
+  const bounds = floor ? ` FLOOR ${floor}` : '';
+  const url = `${location.origin}${path(name)}/add`;
+  const curl = `curl -X POST -H 'Content-Type: application/json' \\\n  -H 'Idempotency-Key: "${id}"' -d ${quoted(body)} \\\n  ${quoted(url)}`;
+  const redis = `redis-cli QUIPU.ADD ${quoted(name)} ${delta} ID ${id}${bounds}`;
+  const java = `Counter counter = quipu.counter(${javaString(name)});\ncounter${floor ? `.withBounds(Bounds.atLeast(${floor}))` : ''}.add(${delta}, RequestId.of("${id}"));`;
+  return (
+    <details>
+      <summary>The same as a command</summary>
+      <Copy label="curl" text={curl} />
+      <Copy label="redis-cli" text={redis} />
+      <Copy label="Java" text={java} />
+    </details>
+  );
+}
+
+/** What happened to a request. */
+function Outcome({ name }) {
+  const [id, setId] = useState('');
+  const [found, setFound] = useState(null);
+  async function look(event) {
+    event.preventDefault();
+    try {
+      setFound(await request(`/v1/requests/${encodeURIComponent(id)}?counter=${encodeURIComponent(name)}`));
+    } catch (problem) {
+      setFound({ outcome: problem.message });
+    }
+  }
+  return (
+    <section class="card" aria-labelledby="outcome">
+      <h2 id="outcome">Was it counted?</h2>
+      <form class="row" onSubmit={look}>
+        <label>
+          Request id
+          <input required value={id} onInput={(event) => setId(event.currentTarget.value)} />
+        </label>
+        <button type="submit">Look up</button>
+      </form>
+      <p aria-live="polite">
+        {found && <><strong>{found.outcome}</strong>{found.added !== undefined && ` ${found.added}`}</>}
+      </p>
+    </section>
+  );
+}
+
+/** The open holds. */
+function Open({ name }) {
+  const holds = useData(`${path(name)}/holds?limit=20`);
+  const rows = holds.data?.holds || [];
+  if (rows.length === 0) {
+    return null;
+  }
+  return (
+    <section class="card" aria-labelledby="holds">
+      <h2 id="holds">Open holds</h2>
+      <table>
+        <thead>
+          <tr><th scope="col">Id</th><th scope="col" class="number">Amount</th><th scope="col">Expires</th></tr>
+        </thead>
+        <tbody>
+          {rows.map((hold) => (
+            <tr key={hold.id}>
+              <td><code>{hold.id}</code></td>
+              <td class="number">{hold.counters.find((each) => each.counter === name)?.delta}</td>
+              <td>{hold.expires}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** The value as it changes, and its course since the page was opened. */
+function useLive(name) {
+  const [live, setLive] = useState({ value: undefined, times: [], values: [] });
+  useEffect(() => {
+    const end = follow(name, true, (type, data) => {
+      const found = type === 'counters' ? data.find((each) => each.name === name) : undefined;
+      if (found) {
+        setLive((before) => ({
+          value: found.value ?? null,
+          times: [...before.times, Date.now() / 1000].slice(-POINTS_MAX),
+          values: [...before.values, Number(found.value ?? 0)].slice(-POINTS_MAX),
+        }));
+      }
+    });
+    return end;
+  }, [name]);
+  return live;
+}

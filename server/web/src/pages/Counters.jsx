@@ -1,0 +1,144 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Trouble } from '../parts/Trouble.jsx';
+import { useData } from '../parts/useData.js';
+import { href } from '../router.js';
+import { follow } from '../stream.js';
+import { grouped, shown } from '../text.js';
+import { Spaces } from './Overview.jsx';
+
+const SORTS = [['name', 'Name'], ['-value', 'Greatest value'], ['value', 'Least value']];
+
+/** Search, and the tree of namespaces. */
+export function Counters({ query }) {
+  const prefix = query.prefix || '';
+  const text = query.q || '';
+  const sort = query.sort || 'name';
+  const [wanted, setWanted] = useState(text);
+  const [pages, setPages] = useState([]); // cursors of the pages before
+  const cursor = pages.at(-1) || '';
+  const parameters = new URLSearchParams({ prefix, q: text, sort, limit: 50, ...(cursor && { cursor }) });
+  const found = useData(`/v1/counters?${parameters}`);
+  const spaces = useData(`/v1/namespaces?${new URLSearchParams({ prefix, limit: 100 })}`);
+  const changed = useChanges(prefix);
+  useEffect(() => setPages([]), [prefix, text, sort]);
+  const rows = found.data?.counters || [];
+  return (
+    <>
+      <h1>Counters</h1>
+      <Trail prefix={prefix} />
+      <form
+        class="row"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          location.hash = href('counters', { prefix, q: wanted, sort });
+        }}
+      >
+        <label>
+          Name contains
+          <input type="search" value={wanted} onInput={(event) => setWanted(event.currentTarget.value)} />
+        </label>
+        <label>
+          Order
+          <select
+            value={sort}
+            onChange={(event) => {
+              location.hash = href('counters', { prefix, q: text, sort: event.currentTarget.value });
+            }}
+          >
+            {SORTS.map(([value, label]) => <option value={value}>{label}</option>)}
+          </select>
+        </label>
+        <button type="submit">Search</button>
+      </form>
+      <div class="columns wide">
+        <section class="card" aria-labelledby="found">
+          <h2 id="found">{text ? `Names with “${shown(text)}”` : 'By name'}</h2>
+          <Trouble problem={found.problem} />
+          {found.data && rows.length === 0 && <p class="note">No counters.</p>}
+          {rows.length > 0 && (
+            <table>
+              <thead><tr><th scope="col">Counter</th><th scope="col" class="number">Value</th></tr></thead>
+              <tbody>
+                {rows.map(({ name, value }) => {
+                  const now = changed.get(name);
+                  return (
+                    <tr key={name}>
+                      <td><a href={href('counter', { name })}><bdi>{shown(name)}</bdi></a></td>
+                      <td class={now === undefined ? 'number' : 'number changed'}>
+                        {now === null ? 'removed' : grouped(now ?? value)}
+                      </td>
+                    </tr>
+                  );
+                })}
+              </tbody>
+            </table>
+          )}
+          <p class="row">
+            <button disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
+              Previous page
+            </button>
+            <button
+              disabled={!found.data?.cursor}
+              onClick={() => setPages([...pages, found.data.cursor])}
+            >
+              Next page
+            </button>
+          </p>
+        </section>
+        <section class="card" aria-labelledby="below">
+          <h2 id="below">Namespaces here</h2>
+          <Trouble problem={spaces.problem} />
+          <Spaces rows={(spaces.data?.namespaces || []).filter((each) => each.name.endsWith('/'))} />
+        </section>
+      </div>
+    </>
+  );
+}
+
+/** The namespaces above, as links. */
+function Trail({ prefix }) {
+  const parts = prefix.split('/').slice(0, -1);
+  return (
+    <nav class="trail" aria-label="Namespaces above">
+      <a href={href('counters')}>all</a>
+      {parts.map((part, i) => (
+        <>
+          <span aria-hidden="true"> / </span>
+          <a href={href('counters', { prefix: `${parts.slice(0, i + 1).join('/')}/` })}>
+            <bdi>{shown(part)}</bdi>
+          </a>
+        </>
+      ))}
+    </nav>
+  );
+}
+
+/** The values of counters that changed since the page was opened; null for one that was removed. */
+function useChanges(prefix) {
+  const [changed, setChanged] = useState(new Map());
+  useEffect(() => {
+    const all = new Map();
+    let isNew = false;
+    setChanged(all);
+    const end = follow(prefix, false, (type, data) => {
+      if (type === 'counters') {
+        for (const { name, value } of data) {
+          all.set(name, value ?? null);
+        }
+        isNew = true;
+      }
+    });
+    const timer = setInterval(() => {
+      if (isNew) {
+        isNew = false;
+        setChanged(new Map(all));
+      }
+    }, 250);
+    return () => {
+      end();
+      clearInterval(timer);
+    };
+  }, [prefix]);
+  return changed;
+}

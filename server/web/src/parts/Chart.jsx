@@ -1,0 +1,51 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+
+const HEIGHT = 180;
+
+/** A line of values over time. The values are repeated in words by the page, for a screen reader. */
+export function Chart({ times, values, label }) {
+  const place = useRef(null);
+  const chart = useRef(null);
+  useEffect(() => {
+    const element = place.current;
+    const style = getComputedStyle(document.documentElement);
+    const color = (name) => style.getPropertyValue(name).trim();
+    const axis = { stroke: color('--quiet'), grid: { stroke: color('--line'), width: 1 } };
+    chart.current = new uPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        legend: { show: false },
+        cursor: { show: false },
+        axes: [axis, { ...axis, size: 70 }],
+        series: [
+          {},
+          {
+            label,
+            stroke: color('--accent'),
+            width: 2,
+            paths: uPlot.paths.stepped({ align: 1 }),
+            points: { show: false },
+          },
+        ],
+      },
+      [times, values],
+      element,
+    );
+    const resized = new ResizeObserver(() => {
+      chart.current?.setSize({ width: element.clientWidth, height: HEIGHT });
+    });
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      chart.current.destroy();
+      chart.current = null;
+    };
+  }, []);
+  useEffect(() => {
+    chart.current?.setData([times, values]);
+  }, [times, values]);
+  return <div class="chart" role="img" aria-label={label} ref={place} />;
+}

@@ -1,0 +1,34 @@
+const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A name as it is shown: characters that change the direction of text are visible. */
+export function shown(name) {
+  return name.replace(
+    BIDI,
+    (each) => `\u27e8U+${each.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}\u27e9`,
+  );
+}
+
+/** Groups the digits of a decimal by thousands, without a conversion to a number. */
+export function grouped(decimal) {
+  const [whole, fraction] = String(decimal).split('.');
+  const digits = whole.replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
+  return fraction === undefined ? digits : `${digits}.${fraction}`;
+}
+
+/** The difference of two decimals of one scale, as a number that is only drawn or ranked. */
+export function difference(after, before) {
+  return Number(after) - Number(before);
+}
+
+/** A text as one word of a POSIX shell. */
+export function quoted(text) {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A text as a literal of Java. */
+export function javaString(text) {
+  return JSON.stringify(text).replace(
+    /[\u007f-\uffff]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,238 @@
+// Drives the page in Chromium: node test/pages.mjs URL CHROMIUM [DIRECTORY OF SCREENSHOTS]
+// The server counts on its engine. Prints what failed, and exits with 1.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const [base, program, pictures] = process.argv.slice(2);
+const AXE = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const STRANGE = ['<script>alert(1)</script>', 'a"b\'c', '\u202egnp.exe', 'views/ü/%2F?#', 'x'.repeat(500)];
+const SIZES = [{ width: 360, height: 740 }, { width: 1280, height: 800 }];
+
+async function call(method, path, body, headers = {}) {
+  const response = await fetch(base + path, {
+    method,
+    headers: { ...(body ? { 'Content-Type': 'application/json' } : {}), ...headers },
+    body: body && JSON.stringify(body),
+  });
+  return response.status === 204 ? {} : response.json();
+}
+
+const path = (name) => `/v1/counters/${encodeURIComponent(name)}`;
+const add = (name, delta) => call('POST', `${path(name)}/add`, { delta });
+
+/** Opens a page that fails on an error of its script, on a violation of the policy, and on a request elsewhere. */
+async function open(browser, options) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const faults = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) {
+      faults.push(message.text());
+    }
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(base) && !request.url().startsWith('data:')) {
+      faults.push(`a request to ${request.url()}`);
+    }
+  });
+  return { page, faults, close: () => context.close() };
+}
+
+async function checkLooks(page, what) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  assert.deepEqual(
+    violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.html).join(' ')}`),
+    [],
+    what,
+  );
+  const [needed, there] = await page.evaluate(() => [
+    document.documentElement.scrollWidth, document.documentElement.clientWidth,
+  ]);
+  assert.ok(needed <= there, `${what} is ${needed} wide, in a window of ${there}`);
+}
+
+const PLACES = {
+  overview: '#/',
+  counters: '#/counters?prefix=views/',
+  search: '#/counters?q=script',
+  counter: '#/counter?name=views/home',
+  missing: '#/counter?name=nothing',
+  server: '#/server',
+};
+
+const TESTS = {
+  async 'every page in every size and mode'(browser) {
+    for (const viewport of SIZES) {
+      for (const colorScheme of ['light', 'dark']) {
+        const { page, faults, close } = await open(browser, {
+          viewport, colorScheme, reducedMotion: viewport.width < 400 ? 'reduce' : 'no-preference',
+        });
+        for (const [name, place] of Object.entries(PLACES)) {
+          await page.goto(base + '/' + place);
+          await page.waitForSelector('h1');
+          await page.waitForSelector('.state.live');
+          await page.waitForTimeout(300);
+          await checkLooks(page, `${name} at ${viewport.width}, ${colorScheme}`);
+          if (pictures) {
+            await page.screenshot({ path: `${pictures}/${name}-${viewport.width}-${colorScheme}.png` });
+          }
+        }
+        assert.deepEqual(faults, []);
+        await close();
+      }
+    }
+  },
+
+  async 'a value changes where it is shown'(browser) {
+    const { page, faults, close } = await open(browser, {});
+    await page.goto(`${base}/#/counter?name=live`);
+    await page.waitForSelector('text=never counted');
+    await add('live', 41);
+    await page.waitForSelector('.figure:text-is("41")');
+    await add('live', 1);
+    await page.waitForSelector('.figure:text-is("42")');
+    await page.waitForSelector('canvas');
+    await call('DELETE', path('live'));
+    await page.waitForSelector('text=never counted');
+    await page.goto(`${base}/#/counters?q=views/home`);
+    const before = (await call('GET', path('views/home'))).value;
+    await page.waitForSelector(`td.number:text-is("${before}")`);
+    await add('views/home', 1);
+    await page.waitForSelector(`td.changed:text-is("${Number(before) + 1}")`);
+    await page.goto(`${base}/#/`);
+    await page.waitForSelector('.state.live');
+    await add('views/home', 1);
+    await page.waitForTimeout(300);
+    await add('views/home', 7);
+    await page.waitForSelector('#movers ~ table a:has-text("views/home")');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'the buttons count, once under an id, and within a bound'(browser) {
+    const { page, faults, close } = await open(browser, {});
+    await page.goto(`${base}/#/counter?name=stock`);
+    await page.getByRole('button', { name: '+1', exact: true }).click();
+    await page.waitForSelector('.results li.applied:has-text("now 1")');
+    await page.getByRole('button', { name: 'Repeat the last one' }).click();
+    await page.waitForSelector('.results li.applied:has-text("already counted")');
+    assert.equal((await call('GET', path('stock'))).value, '1');
+    const less = page.getByRole('button', { name: '−1, not below 0' });
+    await less.click();
+    await page.waitForSelector('.results li:has-text("now 0")');
+    await less.click();
+    await page.waitForSelector('.results li.rejected');
+    assert.equal((await call('GET', path('stock'))).value, '0');
+    await page.getByLabel('Amount').fill('25');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.waitForSelector('.results li.applied:has-text("now 25")');
+    await page.getByText('The same as a command').click();
+    assert.match(await page.locator('.code').first().innerText(), /"delta":"25"/);
+    await call('POST', `${path('stock')}/add`, { delta: 2 }, { 'Idempotency-Key': '"o-1"' });
+    await page.getByLabel('Request id').fill('o-1');
+    await page.getByRole('button', { name: 'Look up' }).click();
+    await page.waitForSelector('text=applied 2');
+    await call('POST', `${path('stock')}/holds`, { delta: -5, floor: 0, ttl: 'PT1H' }, { 'Idempotency-Key': '"h-1"' });
+    await page.reload();
+    await page.waitForSelector('h2:text-is("Open holds")');
+    await page.waitForSelector('dt:text-is("May be taken")');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'a lost reply is unknown, and its repeat counts once'(browser) {
+    const { page, close } = await open(browser, {});
+    await page.goto(`${base}/#/counter?name=lossy`);
+    await page.waitForSelector('text=never counted');
+    let dropped = false;
+    await page.route('**/add', async (route) => {
+      if (!dropped) {
+        dropped = true;
+        await route.fetch(); // the server counts, and the reply is lost
+        await route.abort('connectionreset');
+      } else {
+        await route.continue();
+      }
+    });
+    await page.getByRole('button', { name: '+1', exact: true }).click();
+    await page.waitForSelector('.results li.unknown');
+    await page.getByRole('button', { name: 'Repeat the last one' }).click();
+    await page.waitForSelector('.results li.applied:has-text("already counted")');
+    assert.equal((await call('GET', path('lossy'))).value, '1');
+    await close();
+  },
+
+  async 'strange names are text'(browser) {
+    const { page, faults, close } = await open(browser, {});
+    page.on('dialog', (dialog) => faults.push(`a dialog: ${dialog.message()}`));
+    await page.goto(`${base}/#/counters`);
+    for (const name of STRANGE) {
+      await page.goto(`${base}/#/counters?${new URLSearchParams({ q: name })}`);
+      const link = page.locator('td a').first();
+      await link.waitFor();
+      const text = await link.innerText();
+      assert.ok(!/[\u202a-\u202e]/.test(text), text);
+      await link.click();
+      await page.waitForSelector('.figure:text-is("1")');
+      assert.equal(await page.locator('h1 script').count(), 0);
+    }
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'the keyboard is enough'(browser) {
+    const { page, faults, close } = await open(browser, {});
+    await page.goto(`${base}/#/counter?name=keys`);
+    await page.waitForSelector('text=never counted');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the content');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+    for (let i = 0; i < 12; i++) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate(() => document.activeElement.textContent === '+1')) {
+        break;
+      }
+    }
+    await page.keyboard.press('Space');
+    await page.waitForSelector('.results li.applied:has-text("now 1")');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'it goes on after the connection was lost'(browser) {
+    const { page, close } = await open(browser, {});
+    await page.goto(`${base}/#/counter?name=again`);
+    await page.waitForSelector('.state.live');
+    await page.context().setOffline(true);
+    await page.context().setOffline(false);
+    await add('again', 3);
+    await page.waitForSelector('.figure:text-is("3")');
+    await close();
+  },
+};
+
+const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+let failed = 0;
+try {
+  await add('views/home', 12);
+  await add('views/about', 3);
+  for (const name of STRANGE) {
+    await add(name, 1);
+  }
+  for (const [name, test] of Object.entries(TESTS)) {
+    try {
+      await test(browser);
+      console.log(`passed: ${name}`);
+    } catch (error) {
+      failed++;
+      console.log(`failed: ${name}\n${error.stack}`);
+    }
+  }
+} finally {
+  await browser.close();
+}
+process.exit(failed === 0 ? 0 : 1);
