@@ -165,6 +165,19 @@ const TESTS = {
     await close();
   },
 
+  async 'the past is shown'(browser) {
+    const { page, faults, close } = await open(browser, {});
+    await page.goto(`${base}/#/counter?name=views/past`);
+    await page.waitForSelector('strong:text-is("+7")');
+    await page.getByLabel('Period').selectOption('The last 60 minutes');
+    await page.waitForSelector('[aria-label="Changes of each minute"] canvas');
+    await page.waitForSelector('strong:text-is("0")');
+    await page.goto(`${base}/#/counter?name=stock`);
+    await page.waitForSelector('text=no history of stock is kept');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
   async 'strange names are text'(browser) {
     const { page, faults, close } = await open(browser, {});
     page.on('dialog', (dialog) => faults.push(`a dialog: ${dialog.message()}`));

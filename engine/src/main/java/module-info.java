@@ -8,6 +8,7 @@ module dev.quipu.engine {
   exports dev.quipu.engine;
   exports dev.quipu.engine.backup;
   exports dev.quipu.engine.damage;
+  exports dev.quipu.engine.history;
   exports dev.quipu.engine.measure;
   exports dev.quipu.engine.transfer;
 

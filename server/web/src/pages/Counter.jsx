@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { newId, path, request } from '../api.js';
 import { Chart } from '../parts/Chart.jsx';
 import { Copy } from '../parts/Copy.jsx';
+import { Past } from '../parts/Past.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { href } from '../router.js';
@@ -32,6 +33,7 @@ export function Counter({ query }) {
           <Chart times={live.times} values={live.values} label={`Value of ${shown(name)} since this page was opened`} />
         )}
       </section>
+      <Past name={name} />
       <div class="columns wide">
         <Count name={name} afterwards={read.again} />
         <Outcome name={name} />

@@ -4,8 +4,13 @@ import 'uplot/dist/uPlot.min.css';
 
 const HEIGHT = 180;
 
+/** Bars of values over time. */
+export function Bars(props) {
+  return <Chart {...props} isBars />;
+}
+
 /** A line of values over time. The values are repeated in words by the page, for a screen reader. */
-export function Chart({ times, values, label }) {
+export function Chart({ times, values, label, isBars }) {
   const place = useRef(null);
   const chart = useRef(null);
   useEffect(() => {
@@ -25,8 +30,9 @@ export function Chart({ times, values, label }) {
           {
             label,
             stroke: color('--accent'),
-            width: 2,
-            paths: uPlot.paths.stepped({ align: 1 }),
+            fill: isBars ? color('--accent') : undefined,
+            width: isBars ? 1 : 2,
+            paths: isBars ? uPlot.paths.bars({ align: 1 }) : uPlot.paths.stepped({ align: 1 }),
             points: { show: false },
           },
         ],

@@ -2,6 +2,7 @@ package dev.quipu.bench;
 
 import dev.quipu.bench.library.CombinedAdds;
 import dev.quipu.bench.library.DurableAdds;
+import dev.quipu.bench.library.FollowCosts;
 import dev.quipu.bench.library.IdScale;
 import dev.quipu.bench.library.IngestOverhead;
 import dev.quipu.bench.library.LargeState;
@@ -45,11 +46,11 @@ public final class Main {
   /**
    * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code combining}, {@code
    * ingest}, {@code sequences}, {@code sequence-costs}, {@code transactions}, {@code scale}, {@code
-   * large}, {@code ports}, {@code http}, {@code once}, {@code tails}, {@code sizes} or {@code
-   * compare}, and the output file; then for the engine, values of inFlight (default: all); for the
-   * scale, the largest number of ids (default: 32 million); for a large state, the number of
-   * counters (default: 100 million); for the ports, rounds and seconds per turn; to compare, the
-   * jar of another build, rounds and seconds per turn.
+   * past}, {@code large}, {@code ports}, {@code http}, {@code once}, {@code tails}, {@code sizes}
+   * or {@code compare}, and the output file; then for the engine, values of inFlight (default:
+   * all); for the scale, the largest number of ids (default: 32 million); for a large state, the
+   * number of counters (default: 100 million); for the ports, rounds and seconds per turn; to
+   * compare, the jar of another build, rounds and seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -63,6 +64,7 @@ public final class Main {
           case "transactions" ->
               transactionsHead() + TransactionCosts.measure() + holdsHead() + HoldRates.measure();
           case "scale" -> scaleHead() + IdScale.measure(idsMax(arguments));
+          case "past" -> pastHead() + FollowCosts.measure();
           case "large" -> largeHead() + LargeState.measure(countersMax(arguments));
           case "ports" -> Ports.measure(rest(arguments), machine());
           case "http" -> httpHead() + HttpRates.measure();
@@ -73,7 +75,7 @@ public final class Main {
           default ->
               throw new IllegalArgumentException(
                   "expected engine, stores, combining, ingest, sequences, sequence-costs,"
-                      + " transactions, scale, large, ports, http, once, tails, sizes or compare, found "
+                      + " transactions, scale, past, large, ports, http, once, tails, sizes or compare, found "
                       + arguments[0]);
         };
     System.out.println(table);
@@ -265,6 +267,23 @@ public final class Main {
     | counters and ids | written/s | memory, MiB | files, MiB | on disk, MiB \
     | seconds to open | memory, MiB | files, MiB | seconds to open again |
     |---|---|---|---|---|---|---|---|---|
+    """
+        .formatted(machine());
+  }
+
+  private static String pastHead() throws IOException {
+    return """
+    # Benchmark of the past and of changes
+
+    Adds per second to 100,000 counters, in process, in groups of 1,024, which are not synced: what
+    they cost more if the engine keeps [the past](http.md#the-past) of all counters, and if a
+    program reads [which changed](http.md#changes-as-they-happen). Turns of 2 s that alternate; the
+    median of 11 rounds, and the ratios to the first row, whose range is that of rounds.
+
+    Measured by `./dev bench past` on %s.
+
+    | | adds per second | ratio | of rounds |
+    |---|---|---|---|
     """
         .formatted(machine());
   }

@@ -17,6 +17,7 @@ import dev.quipu.SetRequest;
 import dev.quipu.SetResult;
 import dev.quipu.Transactions;
 import dev.quipu.backend.CounterFeed;
+import dev.quipu.backend.CounterHistory;
 import dev.quipu.backend.EmbeddedEngine;
 import dev.quipu.engine.commit.Checkpointer;
 import dev.quipu.engine.commit.Committer;
@@ -101,6 +102,7 @@ public final class Engine implements EmbeddedEngine {
   private final Checkpointer checkpointer;
   private final ExpirySweeper sweeper;
   private final EngineDriver driver;
+  private final EngineHistory history;
   private final Durability durability;
   private final Closer opened;
   private final ReentrantLock closing = new ReentrantLock();
@@ -150,6 +152,7 @@ public final class Engine implements EmbeddedEngine {
         new Committer(
             environment, state, log, highWater, found.identity(), kept, settings, sealer, failure);
     opened.add(committer::close);
+    this.history = EngineHistory.begin(committer, state, disk, directory, options);
     this.checkpointer =
         new Checkpointer(
             environment,
@@ -160,6 +163,7 @@ public final class Engine implements EmbeddedEngine {
             failure,
             log,
             highWater,
+            history.keeping(),
             logBytes);
     opened.add(checkpointer::closeForFastStart);
     this.sweeper = new ExpirySweeper(committer, options.segmentBytes());
@@ -174,6 +178,7 @@ public final class Engine implements EmbeddedEngine {
               sweeper.sweepPart();
             }));
     opened.add(HoldSweep.periodic(this, environment, failure));
+    opened.add(history.periodic(environment, failure));
     this.driver = new EngineDriver(committer);
     this.durability = options.durability();
     if (durability instanceof Durability.Interval interval) {
@@ -349,6 +354,11 @@ public final class Engine implements EmbeddedEngine {
   @Override
   public StoreDriver driver() {
     return driver;
+  }
+
+  @Override
+  public CounterHistory history() {
+    return history.reader();
   }
 
   @Override

@@ -3,8 +3,10 @@ package dev.quipu.engine;
 import dev.quipu.Limits;
 import dev.quipu.ScaleRules;
 import dev.quipu.engine.environment.Settings;
+import dev.quipu.engine.history.HistoryRules;
 import dev.quipu.time.Clock;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -24,6 +26,8 @@ import java.util.function.Consumer;
  * @param callDeadline deadline of one call; 1 ms to 1 day
  * @param clock source of time
  * @param scales the scales of new counters; existing ones keep theirs
+ * @param history of which counters past values are kept; empty for those of the last time, and none
+ *     at first
  */
 public record EngineOptions(
     Duration window,
@@ -34,7 +38,8 @@ public record EngineOptions(
     Durability durability,
     Duration callDeadline,
     Clock clock,
-    ScaleRules scales) {
+    ScaleRules scales,
+    Optional<HistoryRules> history) {
 
   /**
    * The longest window. An engine opened with it forgets nothing that an engine with another window
@@ -105,7 +110,8 @@ public record EngineOptions(
         Durability.FSYNC,
         Duration.ofSeconds(10),
         Clock.system(),
-        ScaleRules.none());
+        ScaleRules.none(),
+        Optional.empty());
   }
 
   /** Returns the settings that the parts of the engine read. */
@@ -164,6 +170,11 @@ public record EngineOptions(
     return with(draft -> draft.scales = other);
   }
 
+  /** Returns these options with these past values kept; none if there are no rules. */
+  public EngineOptions withHistory(HistoryRules other) {
+    return with(draft -> draft.history = Optional.of(other));
+  }
+
   private EngineOptions with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
     change.accept(draft);
@@ -176,7 +187,8 @@ public record EngineOptions(
         draft.durability,
         draft.callDeadline,
         draft.clock,
-        draft.scales);
+        draft.scales,
+        draft.history);
   }
 
   /** Options that are being changed. */
@@ -190,6 +202,7 @@ public record EngineOptions(
     private Duration callDeadline;
     private Clock clock;
     private ScaleRules scales;
+    private Optional<HistoryRules> history;
 
     Draft(EngineOptions options) {
       this.window = options.window;
@@ -201,6 +214,7 @@ public record EngineOptions(
       this.callDeadline = options.callDeadline;
       this.clock = options.clock;
       this.scales = options.scales;
+      this.history = options.history;
     }
   }
 

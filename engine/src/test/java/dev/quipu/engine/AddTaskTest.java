@@ -16,6 +16,7 @@ import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.log.Frame;
+import dev.quipu.engine.past.Recorder;
 import dev.quipu.engine.state.State;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
@@ -32,7 +33,7 @@ final class AddTaskTest {
   private static final RequestId ID = RequestId.of("one");
 
   private final State state = new State(7, 1_000, 1_000);
-  private final Group group = new Group(ByteBuffer.allocate(1 << 20));
+  private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Recorder());
   private final CounterAccess access = new CounterAccess(state, group);
 
   AddTaskTest() {
@@ -45,7 +46,8 @@ final class AddTaskTest {
   }
 
   private static Group groupOf(int bytes) {
-    Group small = new Group(ByteBuffer.allocate(Frame.HEAD_BYTES + Frame.ALIGNMENT + bytes));
+    ByteBuffer out = ByteBuffer.allocate(Frame.HEAD_BYTES + Frame.ALIGNMENT + bytes);
+    Group small = new Group(out, new Recorder());
     small.begin(null);
     return small;
   }
@@ -160,7 +162,7 @@ final class AddTaskTest {
   /** Memory then differs from the log: the task must not end as if it had only been rejected. */
   @Test
   void anExceptionWithinAChangeIsThrown() {
-    Group broken = new Group(ByteBuffer.allocate(1 << 16).asReadOnlyBuffer());
+    Group broken = new Group(ByteBuffer.allocate(1 << 16).asReadOnlyBuffer(), new Recorder());
     broken.begin(null);
     AddTask task = new AddTask(List.of(new Add("a", 1, null)));
     assertThrows(ReadOnlyBufferException.class, () -> task.run(state, broken));

@@ -8,10 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Limits;
 import dev.quipu.ScaleRules;
+import dev.quipu.engine.history.HistoryRules;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +30,8 @@ final class EngineOptionsTest {
           Durability.NONE,
           Duration.ofSeconds(3),
           CLOCK,
-          ScaleRules.parse(List.of("a=1")));
+          ScaleRules.parse(List.of("a=1")),
+          Optional.of(HistoryRules.parse("a=day:1y")));
 
   private static void rejected(String message, Supplier<EngineOptions> made) {
     assertEquals(

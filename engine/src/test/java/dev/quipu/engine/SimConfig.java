@@ -3,10 +3,12 @@ package dev.quipu.engine;
 import dev.quipu.Bounds;
 import dev.quipu.RequestId;
 import dev.quipu.ScaleRules;
+import dev.quipu.engine.history.HistoryRules;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /** The configuration that a seed selects: a random subset of operations, faults and sizes. */
@@ -118,7 +120,10 @@ final class SimConfig {
             durability,
             Duration.ofMillis(deadline),
             clock,
-            ScaleRules.none());
+            ScaleRules.none(),
+            random.nextInt(3) == 0
+                ? Optional.of(HistoryRules.parse("*=minute:2d,hour:9d,day@Europe/Berlin:1y"))
+                : Optional.empty());
   }
 
   /** Returns the names of all counters. */

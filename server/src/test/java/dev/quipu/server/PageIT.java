@@ -4,13 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.quipu.Add;
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.engine.history.HistoryRules;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.route.Services;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.testservers.Tool;
 import dev.quipu.time.Clock;
 import java.io.ByteArrayOutputStream;
@@ -18,6 +21,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -31,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class PageIT {
   private static final Path WEB = Path.of("web");
   private static final Path BUILT = Path.of("src/main/resources/dev/quipu/server/http/route/page");
+  private static final String RULES = "views/*=minute:2d,hour:90d,day:5y";
   private static final int GZIPPED_BYTES_MAX = 80 << 10;
 
   @TempDir Path directory;
@@ -79,11 +84,24 @@ final class PageIT {
     assertTrue(bytes <= GZIPPED_BYTES_MAX, bytes + " bytes");
   }
 
+  /** Begins the past three days ago, and counts 7 two hours ago. */
+  private void countTwoHoursAgo() {
+    Duration days = Duration.ofDays(3);
+    ManualClock past = new ManualClock(Clock.system().epochMillis() - days.toMillis());
+    EngineOptions options =
+        EngineOptions.defaults().withClock(past).withHistory(HistoryRules.parse(RULES));
+    try (Engine engine = Engine.open(directory, options)) {
+      past.advance(days.minus(Duration.ofHours(2)));
+      var unused = engine.add(new Add("views/past", 7, null));
+    }
+  }
+
   @Test
   void itWorksInABrowser() throws Exception {
     Optional<String> chromium = Tool.find("chromium");
     assumeTrue(chromium.isPresent(), "no chromium on this machine: ./dev deps installs it");
     HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+    countTwoHoursAgo();
     try (Quipu quipu = Backends.on(Engine.open(directory, EngineOptions.defaults()));
         HttpServer server =
             HttpServer.start(options, Services.of(quipu, "engine:"), Clock.system())) {

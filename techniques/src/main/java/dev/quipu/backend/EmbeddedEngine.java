@@ -24,6 +24,9 @@ public interface EmbeddedEngine extends Technique, AutoCloseable {
    */
   CounterFeed follow();
 
+  /** Returns the values at past boundaries. */
+  CounterHistory history();
+
   @Override
   void close();
 }

@@ -13,6 +13,7 @@ import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.measure.EngineObserver.Work;
 import dev.quipu.engine.measure.Stopwatch;
+import dev.quipu.engine.past.HistoryKeeping;
 import dev.quipu.engine.recovery.Snapshot;
 import dev.quipu.engine.state.OpenHold;
 import dev.quipu.engine.state.State;
@@ -72,6 +73,7 @@ public final class Checkpointer implements AutoCloseable {
   private final HighWater highWater;
   private final Ticker ticker;
   private final IdMerger merger;
+  private final HistoryKeeping history;
   private final Failure failure;
   private final ReentrantLock working = new ReentrantLock();
   private boolean failing;
@@ -87,7 +89,9 @@ public final class Checkpointer implements AutoCloseable {
       Failure failure,
       Log log,
       HighWater highWater,
+      HistoryKeeping history,
       long logBytes) {
+    this.history = history;
     this.disk = environment.disk();
     this.stopwatch = environment.stopwatch();
     this.failure = failure;
@@ -129,6 +133,7 @@ public final class Checkpointer implements AutoCloseable {
         writeHolds(snapshot);
         writeItems(snapshot);
         committer.sync(); // all that the snapshot may reflect
+        history.write(); // what the log before it has
         snapshot.end(committer.durableFrame());
       }
       bytesBefore = bytes;

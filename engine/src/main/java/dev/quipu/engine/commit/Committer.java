@@ -97,7 +97,7 @@ public final class Committer {
     this.highWater = highWater;
     this.frame = new Frame(identity);
     this.frameBytesMax = Math.min(FRAME_BYTES_MAX, log.frameBytesMax() / 2);
-    this.group = new Group(environment.disk().buffer(frameBytesMax));
+    this.group = new Group(environment.disk().buffer(frameBytesMax), state.history);
     this.clock =
         new EngineClock(settings.clock(), state.timeMillis, kept, settings.leapMillisMax());
     this.callDeadline = settings.callDeadline();
@@ -376,9 +376,11 @@ public final class Committer {
   private void begin() throws IOException {
     groupStart = stopwatch.start();
     tick();
+    state.history.tick(state.wallMillis, state.frame - 1);
     sealer.takeSealed(state.ids);
     if (rotateWanted) {
       state.ids.rotate();
+      state.history.cut(state.frame - 1);
       snapshotStart = new Snapshot.Start(state.frame, state.commands, state.timeMillis);
       rotateWanted = false;
     }

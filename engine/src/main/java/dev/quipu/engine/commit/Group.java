@@ -6,6 +6,7 @@ import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.log.TransactionRecord;
+import dev.quipu.engine.past.Recorder;
 import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
@@ -16,17 +17,25 @@ import org.jspecify.annotations.Nullable;
 
 /** The frame that is being filled with the changes of a group of calls. Not thread-safe. */
 public final class Group {
-  private final ByteBuffer out;
+  private final ByteBuffer own;
   private final int capacity;
+  private final Recorder history;
+  private ByteBuffer out;
   private int[] dirty = new int[64];
   private int dirtyCount;
   private int commands;
   private @Nullable QuipuException rejection;
 
-  /** Creates a group over a buffer that holds one frame. */
-  public Group(ByteBuffer out) {
+  /**
+   * Creates a group over a buffer that holds one frame.
+   *
+   * @param history whose entries are added at the end; the frame may become larger by them
+   */
+  public Group(ByteBuffer out, Recorder history) {
     this.capacity = out.capacity();
+    this.own = out;
     this.out = out;
+    this.history = history;
   }
 
   /**
@@ -35,6 +44,7 @@ public final class Group {
    * @param why exception that rejects changes; null to accept them
    */
   public void begin(@Nullable QuipuException why) {
+    out = own;
     out.clear().position(Frame.HEAD_BYTES);
     dirtyCount = 0;
     commands = 0;
@@ -54,16 +64,20 @@ public final class Group {
 
   /** Returns the number of counter records that still fit into this frame. */
   int room() {
-    int values = dirtyCount * Records.COUNTER_RECORD_BYTES_MAX;
-    return (out.remaining() - Frame.ALIGNMENT - values) / Records.COUNTER_RECORD_BYTES_MAX;
+    return Math.max(0, remaining()) / Records.COUNTER_RECORD_BYTES_MAX;
   }
 
   /**
    * Returns whether records of this size fit into this frame; if not, end the frame and try again.
    */
   public boolean fits(int bytes) {
+    return remaining() >= bytes;
+  }
+
+  /** Returns the bytes that are left when all that is known is written. */
+  private int remaining() {
     int values = dirtyCount * Records.COUNTER_RECORD_BYTES_MAX;
-    return out.remaining() - Frame.ALIGNMENT - values >= bytes;
+    return out.remaining() - Frame.ALIGNMENT - values - history.unloggedBytes();
   }
 
   /** Returns whether records of this size fit into an empty frame. */
@@ -173,6 +187,11 @@ public final class Group {
       }
     }
     dirtyCount = 0;
+    int needed = history.unloggedBytes() + Frame.ALIGNMENT;
+    if (out.remaining() < needed) { // rare: the entries of many counters with long names
+      out = ByteBuffer.allocateDirect(out.position() + needed).put(out.flip());
+    }
+    history.log(out);
     frame.seal(out, commands, state.frame, commandsBefore, state.timeMillis);
     return out;
   }

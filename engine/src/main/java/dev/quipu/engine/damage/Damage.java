@@ -14,6 +14,8 @@ public enum Damage {
   SNAPSHOT,
   /** A file of sealed request ids cannot be read or is missing. */
   ID_FILE,
+  /** A file of past values cannot be read. */
+  HISTORY,
   /** The high-water mark cannot be read or is missing. */
   HIGH_WATER,
   /** The file that names the format cannot be read or is missing. */

@@ -67,6 +67,8 @@ public final class Records {
   public static final byte SIZE = 21;
   public static final byte PAGE = 22;
   public static final byte ORDER = 23;
+  static final byte BUCKET = 24;
+  static final byte BEFORE = 25;
 
   /** Maximum size of a counter record other than NAME, and of NAME without its text. */
   public static final int COUNTER_RECORD_BYTES_MAX = 64;
@@ -105,6 +107,12 @@ public final class Records {
 
     void item(Key key, Optional<Item> item);
 
+    /** The following entries of the history are of this bucket. */
+    void bucket(long startMillis, long endMillis);
+
+    /** Reads an entry of the history. */
+    void before(ByteBuffer in);
+
     /** Receives a record of a snapshot. */
     void snapshot(byte kind, ByteBuffer in);
   }
@@ -137,11 +145,23 @@ public final class Records {
           Item item = item(in);
           reader.item(item.key(), Optional.of(item));
         }
+        case BUCKET -> reader.bucket(signed(in), signed(in));
+        case BEFORE -> reader.before(in);
         case NO_ITEM -> reader.item(key(in), Optional.empty());
         case START, ID_FILE, SALVAGED, SIZE, PAGE, ORDER, END -> reader.snapshot(kind, in);
         default -> throw new IllegalStateException("unknown record kind " + kind);
       }
     }
+  }
+
+  public static void bucket(ByteBuffer out, long startMillis, long endMillis) {
+    signed(out.put(BUCKET), startMillis);
+    signed(out, endMillis);
+  }
+
+  /** Begins an entry of the history. */
+  public static void before(ByteBuffer out) {
+    out.put(BEFORE);
   }
 
   public static void name(ByteBuffer out, int ordinal, String name) {

@@ -35,7 +35,8 @@ public final class FormatFile {
 
   /** What a directory may contain whose engine was not created completely, or is damaged. */
   private static final Set<String> OWN =
-      Set.of("lock", "log", "ids", DRAFT, Recovery.UNSYNCED_FILE, "damaged", "lost+found");
+      Set.of(
+          "lock", "log", "ids", "history", DRAFT, Recovery.UNSYNCED_FILE, "damaged", "lost+found");
 
   private FormatFile() {}
 

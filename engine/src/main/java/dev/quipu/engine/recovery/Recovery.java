@@ -12,6 +12,7 @@ import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.log.Records;
+import dev.quipu.engine.past.HistoryFiles;
 import dev.quipu.engine.state.State;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -125,6 +126,7 @@ public final class Recovery {
   private void readAll() throws IOException {
     try {
       highWater = HighWater.read(disk, directory, identity);
+      state.history.inFilesUpTo(HistoryFiles.open(disk, directory).durableFrame());
     } catch (DamageException e) {
       report(e);
     }

@@ -142,6 +142,16 @@ public final class SnapshotReader {
     @Override
     public void item(Key key, Optional<Item> item) {}
 
+    @Override
+    public void bucket(long startMillis, long endMillis) {
+      throw new IllegalStateException("a bucket in a snapshot");
+    }
+
+    @Override
+    public void before(ByteBuffer in) {
+      throw new IllegalStateException("an entry of the history in a snapshot");
+    }
+
     void salvaged() {}
 
     void expect(long counters) {}

@@ -269,8 +269,8 @@ public final class CounterTable {
 
   public void set(int ordinal, long value) {
     CounterTablePage page = page(ordinal);
+    followers.changing(this, ordinal);
     page.value(ordinal & (PAGE - 1), value);
-    followers.changed(ordinal);
     int flags = CounterTablePage.WRITTEN | CounterTablePage.TEXT | CounterTablePage.VERSIONED;
     if (page.flags(ordinal & (PAGE - 1), flags) != CounterTablePage.WRITTEN) { // almost never
       dropText(ordinal);
@@ -298,7 +298,6 @@ public final class CounterTable {
   }
 
   private void changed(int ordinal) {
-    followers.changed(ordinal);
     long[] versions = page(ordinal).versions;
     if (versions != null) {
       versions[ordinal & (PAGE - 1)] = ++lastVersion;
@@ -307,6 +306,7 @@ public final class CounterTable {
 
   /** Stores a text in an ordinal, replacing its number. */
   public void setText(int ordinal, byte[] text) {
+    followers.changing(this, ordinal);
     dropText(ordinal);
     page(ordinal).value(ordinal & (PAGE - 1), 0);
     texts.put(ordinal, text);
@@ -421,6 +421,7 @@ public final class CounterTable {
   /** Resets the counter to one that was never written; its name keeps the ordinal. */
   public void remove(int ordinal) {
     if (isWritten(ordinal)) {
+      followers.changing(this, ordinal);
       page(ordinal).value(ordinal & (PAGE - 1), 0);
       dropText(ordinal);
       unmark(ordinal, CounterTablePage.WRITTEN);

@@ -11,6 +11,7 @@ import dev.quipu.engine.ids.Secret;
 import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.log.TransactionRecord;
+import dev.quipu.engine.past.Recorder;
 import dev.quipu.memory.ItemTable;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -64,6 +65,9 @@ public final class State implements Records.Reader {
 
   public final Watches watches = new Watches();
 
+  /** Records values at boundaries. */
+  public final Recorder history;
+
   /** The scales of new counters. */
   public ScaleRules scaleRules = ScaleRules.none();
 
@@ -83,6 +87,7 @@ public final class State implements Records.Reader {
     Secret secret = new Secret(identity);
     this.counters = new CounterTable(secret);
     this.lookahead = counters.lookahead();
+    this.history = counters.followers.history;
     this.holds = new HoldTable(secret);
     this.tombstones = new Tombstones(counters);
     this.ids = new RequestIds(secret, windowMillis, idsInMemoryMax);
@@ -271,6 +276,16 @@ public final class State implements Records.Reader {
   @Override
   public void item(Key key, Optional<Item> item) {
     setItem(key, item);
+  }
+
+  @Override
+  public void bucket(long startMillis, long endMillis) {
+    history.replayBucket(startMillis, endMillis, frame);
+  }
+
+  @Override
+  public void before(ByteBuffer in) {
+    history.replayBefore(in, frame);
   }
 
   @Override

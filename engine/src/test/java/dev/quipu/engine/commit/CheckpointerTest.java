@@ -27,6 +27,9 @@ import dev.quipu.engine.ids.Sealer;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.log.Records;
+import dev.quipu.engine.past.HistoryFiles;
+import dev.quipu.engine.past.HistoryKeeping;
+import dev.quipu.engine.past.Recorder;
 import dev.quipu.engine.recovery.Snapshot;
 import dev.quipu.engine.recovery.SnapshotReader;
 import dev.quipu.engine.state.State;
@@ -43,6 +46,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -111,6 +115,15 @@ final class CheckpointerTest {
     }
   }
 
+  private static HistoryKeeping.Source recorderOf(Committer committer) {
+    return new HistoryKeeping.Source() {
+      @Override
+      public <T> T at(Function<Recorder, T> work) {
+        return committer.get((state, group) -> work.apply(state.history));
+      }
+    };
+  }
+
   private void open(long logBytes) throws IOException {
     Files.createDirectory(Log.directory(directory));
     Files.createDirectory(IdFiles.directory(directory));
@@ -146,6 +159,7 @@ final class CheckpointerTest {
             failure,
             made,
             highWater,
+            new HistoryKeeping(HistoryFiles.open(disk, directory), recorderOf(leader)),
             logBytes);
     opened.add(taken::close);
     log = made;

@@ -77,6 +77,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
           CounterCommands.GetCommand.class,
           CounterCommands.ListCommand.class,
           WatchCommand.class,
+          HistoryCommand.class,
           CounterCommands.OutcomeCommand.class,
           TransferCommand.class,
           HoldCommands.HoldCommand.class,

@@ -92,6 +92,13 @@ public interface Access extends AutoCloseable {
    */
   void watch(String prefix, boolean present, Predicate<CounterWatch.Event> action);
 
+  /**
+   * Returns what happened to a counter in the past, or to all with a prefix.
+   *
+   * @throws IllegalArgumentException in a data directory
+   */
+  List<PastValue> history(String name, boolean isSum, PastPeriod period);
+
   @Override
   void close();
 }

@@ -68,6 +68,12 @@ final class LocalAccess implements Access {
   }
 
   @Override
+  public List<PastValue> history(String name, boolean isSum, PastPeriod period) {
+    throw new IllegalArgumentException(
+        "history requires a server; start quipu serve --data DIR, and use --server");
+  }
+
+  @Override
   public void watch(String prefix, boolean present, Predicate<CounterWatch.Event> action) {
     throw new IllegalArgumentException(
         "watch requires a server, since nothing else changes a directory that this command has"

@@ -86,6 +86,25 @@ public final class RemoteAccess implements Access {
   }
 
   @Override
+  public List<PastValue> history(String name, boolean isSum, PastPeriod period) {
+    String path =
+        (isSum ? "/v1/history?prefix=%s&" : "/v1/counters/%s/history?").formatted(encode(name))
+            + "step="
+            + encode(period.step())
+            + period.from().map(time -> "&from=" + encode(time)).orElse("")
+            + period.to().map(time -> "&to=" + encode(time)).orElse("");
+    List<PastValue> values = new ArrayList<>();
+    for (JsonNode each : calls.send(Request.get(path)).ok().path("buckets")) {
+      values.add(
+          new PastValue(
+              each.path("from").asString(""),
+              Optional.ofNullable(each.get("value")).map(JsonNode::asString),
+              Optional.ofNullable(each.get("change")).map(JsonNode::asString)));
+    }
+    return values;
+  }
+
+  @Override
   public void watch(String prefix, boolean present, Predicate<CounterWatch.Event> action) {
     new CounterWatch(calls, prefix, present).forEach(action);
   }

@@ -2,6 +2,7 @@ package dev.quipu.server.cli.serve;
 
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.engine.history.HistoryRules;
 import dev.quipu.server.cli.input.SizeConverter;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -31,6 +32,16 @@ public final class EngineFlags {
               + " memory of the machine). Writes that need more are rejected.")
   private @Nullable Long memory;
 
+  @Option(
+      names = "--history",
+      paramLabel = "RULES",
+      converter = HistoryConverter.class,
+      description =
+          "Keep the values of counters at the end of each minute, hour or day, such as"
+              + " 'views/*=minute:2d,hour:90d,day@Europe/Berlin:5y'; rules are separated by ;"
+              + " (default: those of the last start, at first none). none ends it.")
+  private @Nullable HistoryRules history;
+
   Durability durability() {
     return durability;
   }
@@ -46,6 +57,9 @@ public final class EngineFlags {
             .withWindow(counting.window())
             .withDurability(durability)
             .withScales(counting.scales());
+    if (history != null) {
+      options = options.withHistory(history);
+    }
     return memory == null ? options : options.withMemoryBytesMax(withinHeap(memory));
   }
 
@@ -69,10 +83,11 @@ public final class EngineFlags {
    */
   void requireUnset() {
     boolean isDurable = durability instanceof Durability.Fsync;
-    if (!isDurable || memory != null) {
+    String other = memory == null && history != null ? "--history" : "--memory";
+    if (!isDurable || memory != null || history != null) {
       throw new IllegalArgumentException(
           "%s needs the engine (--data, or --store engine:DIR)"
-              .formatted(isDurable ? "--memory" : "--durability"));
+              .formatted(isDurable ? other : "--durability"));
     }
   }
 }

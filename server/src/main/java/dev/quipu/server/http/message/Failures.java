@@ -37,7 +37,13 @@ public final class Failures {
 
   /** The engine and the layer that validates calls also check input before they write. */
   private static final Set<String> CHECKING_INPUT =
-      Stream.concat(CHECKING_SUPPORT.stream(), Stream.of("dev.quipu.engine", "dev.quipu.layer"))
+      Stream.concat(
+              CHECKING_SUPPORT.stream(),
+              Stream.of(
+                  "dev.quipu.engine",
+                  "dev.quipu.engine.history",
+                  "dev.quipu.engine.past",
+                  "dev.quipu.layer"))
           .collect(Collectors.toUnmodifiableSet());
 
   private static final String SERVER = "dev.quipu.server.";

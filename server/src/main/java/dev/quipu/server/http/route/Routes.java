@@ -62,6 +62,7 @@ public final class Routes {
     SequenceRoutes sequences = new SequenceRoutes(() -> quipu.part(SequenceOfRecords.class));
     RevisionRoutes revisions = new RevisionRoutes(() -> quipu.part(RevisionLog.class));
     JobRoutes jobs = new JobRoutes(() -> quipu.part(RangeJobs.class));
+    HistoryRoutes history = new HistoryRoutes(quipu.counters(), clock);
     PageRoutes page = new PageRoutes();
     OperationRoutes operation = new OperationRoutes(services, metrics, impediment, clock);
     all =
@@ -74,6 +75,8 @@ public final class Routes {
             Route.query("/v1/counters/read", NAMES_BODY_BYTES_MAX, counters::readAll),
             Route.post("/v1/counters/{name}/holds", SMALL_BODY_BYTES_MAX, holds::placeOne),
             Route.get("/v1/counters/{name}/holds", holds::list),
+            Route.get("/v1/counters/{name}/history", history::values),
+            Route.get("/v1/history", history::sums),
             Route.get("/v1/counters/{name}", counters::read),
             Route.put("/v1/counters/{name}", SMALL_BODY_BYTES_MAX, counters::set),
             Route.delete("/v1/counters/{name}", counters::delete),

@@ -1,0 +1,164 @@
+package dev.quipu.engine.history;
+
+import dev.quipu.Limits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * Of which counters the values at past boundaries are kept, and for how long. A pattern is a name,
+ * or a prefix followed by {@code *}; a name is matched first, then the longest prefix. Immutable.
+ *
+ * @param rules the steps of each pattern, and how long their values are kept
+ */
+public record HistoryRules(Map<String, SortedMap<HistoryStep, Duration>> rules) {
+  /** Maximum number of patterns, and of steps of a pattern. */
+  public static final int PATTERNS_MAX = 100;
+
+  static final int STEPS_MAX = 8;
+  private static final Duration KEPT_MIN = Duration.ofMinutes(1);
+  private static final Duration KEPT_MAX = Duration.ofDays(36_525);
+  private static final Pattern KEPT = Pattern.compile("([0-9]{1,9})([mhdy])");
+  private static final String SYNTAX =
+      "'%s' is not a rule; use PATTERN=STEP:TIME,…, such as 'views/*=minute:2d,hour:90d,day:5y'";
+
+  /** Checks and copies the rules. */
+  public HistoryRules {
+    rules = Map.copyOf(rules);
+    if (rules.size() > PATTERNS_MAX) {
+      throw new IllegalArgumentException(
+          "%d patterns with a history; the limit is %d. Use shorter prefixes"
+              .formatted(rules.size(), PATTERNS_MAX));
+    }
+  }
+
+  /** Returns no rules. */
+  public static HistoryRules none() {
+    return new HistoryRules(Map.of());
+  }
+
+  /**
+   * Parses rules that are separated by semicolons, such as {@code
+   * views/*=minute:2d,hour:90d;stock/*=day@Europe/Berlin:5y}. Times end with m, h, d or y: minutes,
+   * hours, days, years.
+   *
+   * @throws IllegalArgumentException naming what is malformed or repeated
+   */
+  public static HistoryRules parse(String text) {
+    Map<String, SortedMap<HistoryStep, Duration>> rules = new LinkedHashMap<>();
+    for (String rule : text.split(";", -1)) {
+      int at = rule.lastIndexOf('=');
+      if (at < 1) {
+        throw new IllegalArgumentException(SYNTAX.formatted(rule));
+      }
+      String pattern = rule.substring(0, at).strip();
+      Limits.checkText("pattern", pattern, Limits.NAME_BYTES_MAX);
+      if (pattern.indexOf('*') != pattern.length() - 1 && pattern.contains("*")) {
+        throw new IllegalArgumentException(
+            "pattern '%s' has a * that is not at its end; use a name or PREFIX*"
+                .formatted(pattern));
+      }
+      if (rules.put(pattern, steps(rule, rule.substring(at + 1))) != null) {
+        throw new IllegalArgumentException("pattern '%s' has two rules".formatted(pattern));
+      }
+    }
+    return new HistoryRules(rules);
+  }
+
+  private static SortedMap<HistoryStep, Duration> steps(String rule, String text) {
+    SortedMap<HistoryStep, Duration> steps = new TreeMap<>(HistoryStep.BY_LENGTH);
+    for (String part : text.split(",", -1)) {
+      int at = part.lastIndexOf(':');
+      Matcher kept = KEPT.matcher(part.substring(at + 1));
+      if (at < 1 || !kept.matches()) {
+        throw new IllegalArgumentException(SYNTAX.formatted(rule));
+      }
+      HistoryStep step = HistoryStep.parse(part.substring(0, at).strip());
+      Duration time = time(Long.parseLong(kept.group(1)), kept.group(2));
+      if (time.compareTo(KEPT_MIN) < 0 || time.compareTo(KEPT_MAX) > 0) {
+        throw new IllegalArgumentException(
+            "the time of '%s' is %s; it must be from 1m to 100y".formatted(part, kept.group()));
+      }
+      if (steps.put(step, time) != null) {
+        throw new IllegalArgumentException("'%s' has the step %s twice".formatted(rule, step));
+      }
+    }
+    if (steps.size() > STEPS_MAX) {
+      throw new IllegalArgumentException(
+          "'%s' has %d steps; the limit is %d".formatted(rule, steps.size(), STEPS_MAX));
+    }
+    return steps;
+  }
+
+  private static Duration time(long number, String unit) {
+    return switch (unit) {
+      case "m" -> Duration.ofMinutes(number);
+      case "h" -> Duration.ofHours(number);
+      case "d" -> Duration.ofDays(number);
+      default -> Duration.ofHours(number * 8_766); // 365.25 days
+    };
+  }
+
+  /** Returns whether there are no rules. */
+  public boolean isEmpty() {
+    return rules.isEmpty();
+  }
+
+  /** Returns the pattern that applies to a counter; empty if no history of it is kept. */
+  public Optional<String> patternOf(String counter) {
+    if (rules.containsKey(counter)) {
+      return Optional.of(counter);
+    }
+    return rules.keySet().stream()
+        .filter(each -> each.endsWith("*"))
+        .filter(each -> counter.startsWith(each.substring(0, each.length() - 1)))
+        .max(Comparator.comparingInt(String::length));
+  }
+
+  /** Returns the patterns that may apply to counters with a prefix. */
+  public List<String> patternsWithin(String prefix) {
+    return rules.keySet().stream()
+        .filter(each -> {
+          String start = each.endsWith("*") ? each.substring(0, each.length() - 1) : each;
+          return start.startsWith(prefix) || (each.endsWith("*") && prefix.startsWith(start));
+        })
+        .toList();
+  }
+
+  /** Returns all steps, the shorter ones first, and the longest time that each is kept. */
+  public SortedMap<HistoryStep, Duration> steps() {
+    SortedMap<HistoryStep, Duration> all = new TreeMap<>(HistoryStep.BY_LENGTH);
+    for (SortedMap<HistoryStep, Duration> each : rules.values()) {
+      each.forEach((step, time) -> all.merge(step, time, HistoryRules::longer));
+    }
+    return all;
+  }
+
+  private static Duration longer(Duration one, Duration other) {
+    return one.compareTo(other) > 0 ? one : other;
+  }
+
+  /** Returns the rules in the form of {@link #parse}. */
+  @Override
+  public String toString() {
+    List<String> all = new ArrayList<>();
+    new TreeMap<>(rules)
+        .forEach((pattern, steps) ->
+            all.add(
+                pattern
+                    + "="
+                    + steps.entrySet().stream()
+                        .map(each -> each.getKey() + ":" + each.getValue().toMinutes() + "m")
+                        .collect(Collectors.joining(","))));
+    return String.join(";", all);
+  }
+}

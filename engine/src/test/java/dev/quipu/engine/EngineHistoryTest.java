@@ -1,0 +1,324 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.RequestId;
+import dev.quipu.backend.CounterHistory;
+import dev.quipu.backend.CounterHistory.Point;
+import dev.quipu.backend.CounterHistory.Sum;
+import dev.quipu.engine.history.HistoryRules;
+import dev.quipu.engine.history.HistoryStep;
+import dev.quipu.simulation.time.ManualClock;
+import dev.quipu.testkit.pace.Progress;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Values at past boundaries, compared to all changes, which the test keeps. */
+@SuppressWarnings("NullAway.Init") // each test opens the engine
+final class EngineHistoryTest {
+  private static final Instant START = Instant.parse("2026-10-24T21:17:31Z"); // before DST ends
+  private static final HistoryRules RULES =
+      HistoryRules.parse(
+          "c*=minute:30d,hour:200d,day:5y,day@Europe/Berlin:5y;one=hour@Asia/Kolkata:90d");
+
+  @TempDir Path directory;
+  private final ManualClock clock = new ManualClock(START.toEpochMilli());
+  private Engine engine;
+
+  /** All changes of each counter: time and value; empty if it was removed. */
+  private final Map<String, TreeMap<Long, Optional<Long>>> changes = new TreeMap<>();
+
+  private void open(Optional<HistoryRules> rules) {
+    EngineOptions options =
+        EngineOptions.defaults()
+            .withDurability(Durability.NONE)
+            .withLog(1 << 16, 1 << 20)
+            .withClock(clock);
+    engine = Engine.open(directory, rules.isPresent() ? options.withHistory(rules.get()) : options);
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  /** Stops the engine, which then writes nothing more, and opens it again. */
+  private void kill() {
+    engine.stop(new IllegalStateException("killed by the test"));
+    engine.close();
+    open(Optional.empty());
+  }
+
+  private void changed(String name, Optional<Long> value) {
+    changes.computeIfAbsent(name, key -> new TreeMap<>()).put(clock.epochMillis(), value);
+  }
+
+  private void add(String name, long delta) {
+    long value = engine.add(new Add(name, delta, null)).orElseThrow().value();
+    changed(name, Optional.of(value));
+  }
+
+  private Optional<Long> expected(String name, long millis) {
+    var last = changes.getOrDefault(name, new TreeMap<>()).lowerEntry(millis);
+    return last == null ? Optional.empty() : last.getValue();
+  }
+
+  /** Compares all boundaries of a step in a period. */
+  private void check(String name, HistoryStep step, Instant from) {
+    List<Instant> boundaries = boundaries(step, from);
+    if (boundaries.isEmpty()) {
+      return;
+    }
+    List<Point> points = engine.history().values(name, boundaries);
+    for (int i = 0; i < points.size(); i++) {
+      Point point = points.get(i);
+      assertEquals(boundaries.get(i), point.at());
+      assertEquals(
+          expected(name, point.at().toEpochMilli()),
+          point.reading().map(each -> each.value()),
+          name + " at " + point.at() + ", " + step);
+      assertTrue(point.isKnown(), point::toString);
+    }
+  }
+
+  private List<Instant> boundaries(HistoryStep step, Instant from) {
+    List<Instant> boundaries = new ArrayList<>();
+    long now = clock.epochMillis();
+    for (long at = step.next(from.toEpochMilli()); at <= now; at = step.next(at)) {
+      boundaries.add(Instant.ofEpochMilli(at));
+    }
+    int size = boundaries.size();
+    return boundaries.subList(Math.max(0, size - CounterHistory.BOUNDARIES_MAX), size);
+  }
+
+  /** Days of adds, removals and restarts, with snapshots, over the end of daylight saving time. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5})
+  void everyBoundaryEqualsARecount(long seed) {
+    Random random = new Random(seed);
+    open(Optional.of(RULES));
+    add("before", 3);
+    int kills = 0;
+    for (int i = 0; i < 6_000; i++) {
+      String name = random.nextInt(8) == 0 ? "one" : "c" + random.nextInt(12);
+      switch (random.nextInt(40)) {
+        case 0 -> {
+          engine.delete(name);
+          changed(name, Optional.empty());
+        }
+        case 1 -> {
+          long value = random.nextLong();
+          var unused = engine.set(name, value, OptionalLong.empty());
+          changed(name, Optional.of(value));
+        }
+        case 2 -> engine.checkpoint();
+        case 3 -> {
+          if (random.nextInt(10) == 0) {
+            kill();
+            kills++;
+          }
+        }
+        case 4 -> engine.sweep();
+        case 5 -> {
+          String id = "id-" + i;
+          long value = engine.add(new Add(name, 1, RequestId.of(id))).orElseThrow().value();
+          changed(name, Optional.of(value));
+        }
+        default -> add(name, random.nextInt(5) + 1);
+      }
+      clock.advance(pause(random));
+      if (i % 1_500 == 1_499) {
+        checkAll();
+      }
+    }
+    checkAll();
+    assertTrue(kills > 3, kills + " kills");
+  }
+
+  private static Duration pause(Random random) {
+    return switch (random.nextInt(30)) {
+      case 0 -> Duration.ofHours(random.nextInt(9));
+      case 1 -> Duration.ofMinutes(random.nextInt(90));
+      default -> Duration.ofMillis(random.nextInt(60_000));
+    };
+  }
+
+  private void checkAll() {
+    for (String name : List.of("c0", "c3", "c11")) {
+      check(
+          name,
+          HistoryStep.parse("minute"),
+          Instant.ofEpochMilli(clock.epochMillis()).minus(Duration.ofDays(2)));
+      check(name, HistoryStep.parse("hour"), START);
+      check(name, HistoryStep.parse("day"), START);
+      check(name, HistoryStep.parse("day@Europe/Berlin"), START);
+      check(name, HistoryStep.parse("hour@Asia/Kolkata"), START);
+    }
+    check("one", HistoryStep.parse("hour@Asia/Kolkata"), START);
+    List<Instant> days = boundaries(HistoryStep.parse("day"), START);
+    for (Sum each : engine.history().sums("c", days)) {
+      BigDecimal sum = BigDecimal.ZERO;
+      for (String name : changes.keySet()) {
+        if (name.startsWith("c")) {
+          sum = sum.add(BigDecimal.valueOf(expected(name, each.at().toEpochMilli()).orElse(0L)));
+        }
+      }
+      assertEquals(sum, each.sum().orElseThrow(), "sum at " + each.at());
+    }
+  }
+
+  @Test
+  void whatWasNotKeptIsAnErrorThatNamesTheStep() {
+    open(Optional.of(HistoryRules.parse("c*=minute:10m,hour:2d,day:5y")));
+    for (int i = 0; i < 200; i++) {
+      add("c", 1);
+      clock.advance(Duration.ofMinutes(20));
+    }
+    Instant day = Instant.parse("2026-10-26T00:00:00Z");
+    assertTimeoutPreemptively(
+        Progress.STALL_MAX,
+        () -> {
+          while (isKept(day.plusSeconds(60)) || files() > 150) {
+            Thread.sleep(10); // the engine merges and deletes files every second
+          }
+        });
+    assertEquals(1, engine.history().values("c", List.of(day)).size());
+    IllegalArgumentException minute =
+        assertThrows(
+            IllegalArgumentException.class,
+            () -> engine.history().values("c", List.of(day.plusSeconds(60))));
+    String message = String.valueOf(minute.getMessage());
+    assertTrue(message.contains("the shortest step there is "), message);
+    IllegalArgumentException other =
+        assertThrows(
+            IllegalArgumentException.class, () -> engine.history().values("d", List.of(day)));
+    assertTrue(String.valueOf(other.getMessage()).contains("--history"));
+    assertFalse(engine.history().isKept("d"));
+  }
+
+  private boolean isKept(Instant boundary) {
+    try {
+      return !engine.history().values("c", List.of(boundary)).isEmpty();
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
+  private long files() throws IOException {
+    try (Stream<Path> files = Files.list(directory.resolve("history"))) {
+      return files.count();
+    }
+  }
+
+  @Test
+  void beforeTheRulesNothingIsKnown() {
+    open(Optional.empty());
+    add("c", 5);
+    engine.close();
+    clock.advance(Duration.ofDays(1));
+    open(Optional.of(HistoryRules.parse("c*=day:5y")));
+    clock.advance(Duration.ofDays(2));
+    add("c", 1);
+    clock.advance(Duration.ofDays(1));
+    List<Instant> days = boundaries(HistoryStep.parse("day"), START);
+    List<Point> points = engine.history().values("c", days);
+    assertEquals(List.of(false, true, true, true), points.stream().map(Point::isKnown).toList());
+    assertEquals(
+        List.of(5L, 5L, 6L),
+        points.stream()
+            .flatMap(each -> each.reading().stream())
+            .map(each -> each.value())
+            .toList());
+    engine.close();
+    open(Optional.of(HistoryRules.none()));
+    add("c", 1);
+    assertThrows(IllegalArgumentException.class, () -> engine.history().values("c", days));
+    engine.close();
+    open(Optional.of(HistoryRules.parse("c*=day:5y")));
+    assertFalse(engine.history().values("c", days).getLast().isKnown());
+  }
+
+  /** A machine without a clock of its own may start at any time. */
+  @Test
+  void afterAClockThatWasYearsAheadThePastBeginsAgain() {
+    open(Optional.of(HistoryRules.parse("c*=minute:2d,day:50y")));
+    add("c", 5);
+    engine.close();
+    clock.jump(Duration.ofDays(3_000));
+    open(Optional.empty());
+    add("c", 1);
+    clock.advance(Duration.ofHours(1));
+    add("c", 1);
+    engine.checkpoint();
+    engine.close();
+    clock.jump(Duration.ofDays(-2_999));
+    for (int i = 0; i < 3; i++) {
+      open(Optional.empty());
+      add("c", 1);
+      clock.advance(Duration.ofDays(1));
+      engine.close();
+    }
+    open(Optional.empty());
+    List<Instant> days = boundaries(HistoryStep.parse("day"), START);
+    assertEquals(
+        List.of("false", "8", "9", "10"),
+        engine.history().values("c", days).stream()
+            .map(
+                each -> each.reading().map(value -> "" + value.value()).orElse("" + each.isKnown()))
+            .toList());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "c",
+        "c=",
+        "c=minute",
+        "c=minute:2",
+        "c=week:2d",
+        "c*d=day:2d",
+        "c=day@Mars:2d",
+        "c=day:0d",
+        "c=day:2d,day:3d",
+        "c=day:2d;c=day:3d",
+        "c=day:200y",
+        "=day:2d"
+      })
+  void malformedRulesAreErrors(String text) {
+    open(Optional.empty());
+    assertThrows(IllegalArgumentException.class, () -> HistoryRules.parse(text));
+  }
+
+  @Test
+  void rulesAreRememberedInTheirOwnForm() {
+    open(Optional.of(RULES));
+    assertEquals(RULES, HistoryRules.parse(RULES.toString()));
+    engine.close();
+    open(Optional.empty());
+    assertTrue(engine.history().isKept("c5"));
+    assertTrue(engine.history().isKept("one"));
+    assertFalse(engine.history().isKept("two"));
+  }
+}

@@ -1,0 +1,69 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.AccessCommand;
+import dev.quipu.server.cli.access.PastPeriod;
+import dev.quipu.server.cli.access.PastValue;
+import dev.quipu.server.cli.output.ExitCode;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Prints the values of a counter at past boundaries. */
+@Command(
+    name = "history",
+    description = {
+      "Print how a counter changed in each minute, hour or day.",
+      "",
+      "A line has the begin of the time, the value at its end, and the change; - if",
+      "it is not known. The server keeps what its --history names."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  quipu history views/home --step day --from 2026-11-01T00:00:00Z",
+      "  quipu history --sum views/ --step hour"
+    })
+final class HistoryCommand extends AccessCommand {
+  @Parameters(paramLabel = "NAME", description = "The counter; with --sum, a prefix of names.")
+  private String name = "";
+
+  @Option(names = "--sum", description = "Add up all counters whose names start with NAME.")
+  private boolean isSum;
+
+  @Option(
+      names = "--step",
+      paramLabel = "STEP",
+      description = "minute, hour or day, of a time zone as in day@Europe/Berlin (default hour).")
+  private String step = "hour";
+
+  @Option(names = "--from", paramLabel = "TIME", description = "Begin here (default: a day ago).")
+  private @Nullable String from;
+
+  @Option(names = "--to", paramLabel = "TIME", description = "End here (default: now).")
+  private @Nullable String to;
+
+  @Override
+  public Integer call() {
+    try (Access access = target.openToRead()) {
+      PastPeriod period = new PastPeriod(step, Optional.ofNullable(from), Optional.ofNullable(to));
+      List<PastValue> values = access.history(name, isSum, period);
+      output.together(() -> values.forEach(this::print));
+    }
+    return ExitCode.OK;
+  }
+
+  private void print(PastValue each) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("from", each.from());
+    each.value().ifPresent(value -> members.put("value", value));
+    each.change().ifPresent(change -> members.put("change", change));
+    output.print(
+        each.from() + "\t" + each.value().orElse("-") + "\t" + each.change().orElse("-"), members);
+  }
+}

@@ -1,0 +1,139 @@
+package dev.quipu.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.engine.history.HistoryRules;
+import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.cli.QuipuCommand;
+import dev.quipu.server.http.route.Services;
+import dev.quipu.simulation.time.ManualClock;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+/** The past over HTTP and by the command, over a day that has 25 hours. */
+@SuppressWarnings("NullAway.Init") // JUnit calls start before each test
+final class HistoryTest {
+  private final ManualClock clock =
+      new ManualClock(Instant.parse("2026-10-24T12:00:00Z").toEpochMilli());
+  @TempDir Path directory;
+  private Quipu quipu;
+  private HttpServer server;
+  private Client client;
+
+  @BeforeEach
+  void start() throws IOException {
+    HistoryRules rules = HistoryRules.parse("views/*=hour:90d,day:5y");
+    EngineOptions options = EngineOptions.defaults().withClock(clock).withHistory(rules);
+    quipu = Backends.on(Engine.open(directory, options));
+    server = start(quipu);
+    client = new Client(server.address());
+  }
+
+  private HttpServer start(Quipu counted) throws IOException {
+    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+    return HttpServer.start(options, Services.of(counted, "engine:"), clock);
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+    quipu.close();
+  }
+
+  /** One add each hour, and 10 to another counter. */
+  private void count(int hours) {
+    for (int i = 0; i < hours; i++) {
+      var unused = quipu.counter("views/a").add(1);
+      var unusedToo = quipu.counter("views/b/ü").add(10);
+      clock.advance(Duration.ofHours(1));
+    }
+  }
+
+  @Test
+  void bucketsHaveValueAndChange() {
+    count(72);
+    String path = "/v1/counters/views%2Fa/history?step=day&from=2026-10-23T00:00:00Z";
+    assertEquals(
+        "{\"name\":\"views/a\",\"step\":\"day\",\"buckets\":["
+            + "{\"from\":\"2026-10-23T00:00:00Z\"},"
+            + "{\"from\":\"2026-10-24T00:00:00Z\",\"value\":\"12\"},"
+            + "{\"from\":\"2026-10-25T00:00:00Z\",\"value\":\"36\",\"change\":\"24\"},"
+            + "{\"from\":\"2026-10-26T00:00:00Z\",\"value\":\"60\",\"change\":\"24\"},"
+            + "{\"from\":\"2026-10-27T00:00:00Z\",\"value\":\"72\",\"change\":\"12\","
+            + "\"complete\":false}],\"to\":\"2026-10-28T00:00:00Z\"}",
+        client.get(path).body());
+    String berlin = client.get(path + "&tz=Europe/Berlin&to=2026-10-26T00:00:00Z").body();
+    assertTrue(
+        berlin.contains("{\"from\":\"2026-10-24T22:00:00Z\",\"value\":\"35\",\"change\":\"25\"}"),
+        berlin);
+    String sums = client.get("/v1/history?prefix=views/&step=day&from=2026-10-26T00:00:00Z").body();
+    assertTrue(
+        sums.startsWith(
+            "{\"prefix\":\"views/\",\"step\":\"day\",\"buckets\":[{\"from\":\"2026-10-26T00:00:00Z\","
+                + "\"value\":\"660\",\"change\":\"264\"}"),
+        sums);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "step=week, 'week'",
+    "step=day@Mars, Mars",
+    "tz=Mars, Mars",
+    "from=yesterday, 2026-11-29T00:00:00Z",
+    "from=2027-01-01T00:00:00Z, from is not before to",
+    "step=minute&from=2026-01-01T00:00:00Z, use a longer step",
+    "step=minute, the shortest step there is hour",
+    "limit=1, unknown query parameter limit",
+    "from=-999999999-01-01T00:00:00Z, from"
+  })
+  void aWrongRequestIsAnError(String query, String detail) {
+    count(40);
+    Client.Reply reply = client.get("/v1/counters/views%2Fa/history?" + query);
+    assertEquals(400, reply.status(), reply.body());
+    assertTrue(reply.text("detail").contains(detail), reply.body());
+  }
+
+  @Test
+  void whatIsNotKeptIsAnError() throws IOException {
+    count(1);
+    Client.Reply other = client.get("/v1/counters/likes/history");
+    assertEquals(400, other.status());
+    assertTrue(other.text("detail").contains("--history"), other.body());
+    Client.Reply all = client.get("/v1/history");
+    assertEquals(400, all.status());
+    assertTrue(all.text("detail").contains("name '*' in --history"), all.body());
+    try (HttpServer stores = start(Backends.on(new MemoryDriver()))) {
+      assertEquals(501, new Client(stores.address()).get("/v1/counters/likes/history").status());
+    }
+  }
+
+  @Test
+  void theCommandPrintsIt() {
+    count(30);
+    StringWriter out = new StringWriter();
+    CommandLine line = QuipuCommand.commandLine();
+    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(out));
+    String url = "http://127.0.0.1:" + server.address().getPort();
+    String from = "2026-10-24T00:00:00Z";
+    int code = line.execute("history", "views/a", "--server", url, "--step", "day", "--from", from);
+    assertEquals("2026-10-24T00:00:00Z\t12\t-\n2026-10-25T00:00:00Z\t30\t18\n", out.toString());
+    assertEquals(0, code);
+  }
+}

@@ -1,0 +1,79 @@
+import { useState } from 'preact/hooks';
+import { path } from '../api.js';
+import { Bars } from './Chart.jsx';
+import { Trouble } from './Trouble.jsx';
+import { useData } from './useData.js';
+import { grouped } from '../text.js';
+
+const HOUR = 3600 * 1000;
+const PERIODS = {
+  'The last 60 minutes': { step: 'minute', millis: HOUR },
+  'The last 24 hours': { step: 'hour', millis: 24 * HOUR },
+  'The last 30 days': { step: 'day', millis: 30 * 24 * HOUR },
+  'The last year': { step: 'day', millis: 365 * 24 * HOUR },
+};
+const REREAD_MILLIS = 60 * 1000;
+
+/** How a counter changed, beside the same time before. */
+export function Past({ name }) {
+  const [wanted, setWanted] = useState('The last 24 hours');
+  const { step, millis } = PERIODS[wanted];
+  const [now] = useState(() => Date.now());
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+  const query = (from, to) =>
+    `${path(name)}/history?${new URLSearchParams({
+      step,
+      tz: zone,
+      from: new Date(from).toISOString(),
+      ...(to && { to: new Date(to).toISOString() }),
+    })}`;
+  const found = useData(query(now - millis), REREAD_MILLIS);
+  const earlier = useData(query(now - 2 * millis, now - millis));
+  const buckets = found.data?.buckets || [];
+  const known = buckets.filter((each) => each.change !== undefined);
+  const before = earlier.data?.buckets || [];
+  const sum = (all) => all.reduce((total, each) => total + Number(each.change || 0), 0);
+  const isOff = found.problem && [400, 501].includes(found.problem.status);
+  return (
+    <section class="card" aria-labelledby="past">
+      <h2 id="past">Changes</h2>
+      {isOff ? (
+        <p class="note">{found.problem.message}</p>
+      ) : (
+        <>
+          <Trouble problem={found.problem} />
+          <form class="row" onSubmit={(event) => event.preventDefault()}>
+            <label>
+              Period
+              <select value={wanted} onChange={(event) => setWanted(event.currentTarget.value)}>
+                {Object.keys(PERIODS).map((each) => <option value={each}>{each}</option>)}
+              </select>
+            </label>
+          </form>
+          {known.length > 0 ? (
+            <>
+              <p>
+                <strong>{signed(sum(known))}</strong> in this time
+                {before.some((each) => each.change !== undefined)
+                  && `, ${signed(sum(before))} in the same time before`}
+              </p>
+              <Bars
+                key={wanted}
+                times={buckets.map((each) => Date.parse(each.from) / 1000)}
+                values={buckets.map((each) => (each.change === undefined ? null : Number(each.change)))}
+                label={`Changes of each ${step}`}
+              />
+            </>
+          ) : (
+            found.data && <p class="note">Nothing is known of this time.</p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function signed(number) {
+  const rounded = Math.round(number * 1e6) / 1e6;
+  return (rounded > 0 ? '+' : '') + grouped(rounded);
+}
