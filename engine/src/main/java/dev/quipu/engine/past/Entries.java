@@ -17,6 +17,8 @@ final class Entries {
   static final int ENTRY_BYTES_MAX = 512 + 2 + 1 + 10;
 
   private final List<ByteBuffer> chunks = new ArrayList<>();
+  private int takenChunk; // where the next entry to be taken begins
+  private int takenPosition;
 
   /** Adds an entry; returns its bytes. */
   int add(byte[] name, int scale, long value) {
@@ -39,6 +41,20 @@ final class Entries {
     byte[] name = new byte[(int) Records.unsigned(in)];
     in.get(name);
     return new Before(name, in.get(), Records.signed(in));
+  }
+
+  /** Passes on the entries that were added since this was called last. */
+  void takeNew(Consumer<Before> action) {
+    for (; takenChunk < chunks.size(); takenChunk++, takenPosition = 0) {
+      ByteBuffer in = chunks.get(takenChunk).duplicate().flip().position(takenPosition);
+      while (in.hasRemaining()) {
+        action.accept(read(in));
+      }
+      takenPosition = in.position();
+      if (takenChunk == chunks.size() - 1) {
+        return; // more may be added to this one
+      }
+    }
   }
 
   boolean isEmpty() {

@@ -186,7 +186,8 @@ public final class HistoryFiles {
    * @param frame entries up to this one do not count
    */
   synchronized void beginAgain(long nowMillis, long frame) throws IOException {
-    List<Block> gone = after(nowMillis);
+    List<Block> gone =
+        byEnd.tailMap(nowMillis, false).values().stream().flatMap(List::stream).toList();
     gone.forEach(each -> byEnd.remove(each.end()));
     since.replaceAll((pattern, time) -> nowMillis);
     merged.replaceAll((step, time) -> step.floor(nowMillis));
@@ -306,11 +307,12 @@ public final class HistoryFiles {
     return rules.steps().keySet().stream().anyMatch(each -> each.isBoundary(millis));
   }
 
-  /** Returns the files of buckets that end after a time, which may be parts of buckets. */
-  synchronized List<Block> after(long millis) {
-    List<Block> found = new ArrayList<>();
-    byEnd.tailMap(millis, false).values().forEach(found::addAll);
-    return found;
+  /** Returns the files of buckets that begin at a time or later, which may be parts of buckets. */
+  synchronized List<Block> from(long millis) {
+    return byEnd.tailMap(millis, false).values().stream()
+        .flatMap(List::stream)
+        .filter(each -> each.start() >= millis) // one that begins before was merged meanwhile
+        .toList();
   }
 
   private synchronized List<Block> blocks(long start, long end) {

@@ -286,7 +286,7 @@ public final class HistoryReader implements CounterHistory {
         sources.add(new InMemory(each.start(), each.lastFrame(), each.entries()));
         until = Math.min(until, each.start());
       }
-      for (Block each : files.after(until)) {
+      for (Block each : files.from(until)) {
         sources.add(new InFile(each));
       }
       sources.sort(NEWEST_FIRST);

@@ -43,8 +43,7 @@ public final class Recorder {
   private final BitSet excluded = new BitSet(); // those that no rule matches
   private Entries entries = new Entries();
   private final Deque<Cut> waiting = new ArrayDeque<>();
-  private Entries unlogged = new Entries(); // of the frame that is being filled
-  private int unloggedBytes;
+  private int unloggedBytes; // of the frame that is being filled
   private long start; // of the bucket
   private long end = Long.MIN_VALUE;
   private long loggedStart = Long.MIN_VALUE; // the bucket that the log has stated
@@ -64,6 +63,7 @@ public final class Recorder {
       discard();
     }
     marked.clear(); // an earlier entry of the same counter counts
+    entries.takeNew(each -> {}); // the log has them
     loggedStart = Long.MIN_VALUE;
   }
 
@@ -98,9 +98,7 @@ public final class Recorder {
       return;
     }
     byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-    int length = entries.add(bytes, scale, value);
-    int unused = unlogged.add(bytes, scale, value);
-    unloggedBytes += 1 + length;
+    unloggedBytes += 1 + entries.add(bytes, scale, value);
   }
 
   /** Records that an ordinal may get another name. */
@@ -147,13 +145,10 @@ public final class Recorder {
       Records.bucket(out, start, end);
       loggedStart = start;
     }
-    unlogged
-        .view()
-        .forEach(each -> {
-          Records.before(out);
-          Entries.write(out, each.name(), each.scale(), each.value());
-        });
-    unlogged = new Entries();
+    entries.takeNew(each -> {
+      Records.before(out);
+      Entries.write(out, each.name(), each.scale(), each.value());
+    });
     unloggedBytes = 0;
   }
 
