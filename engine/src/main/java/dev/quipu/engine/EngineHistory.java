@@ -4,6 +4,7 @@ import dev.quipu.CounterPage;
 import dev.quipu.Reading;
 import dev.quipu.backend.CounterHistory;
 import dev.quipu.engine.commit.Committer;
+import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.Failure;
@@ -49,7 +50,7 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
     HistoryFiles files = HistoryFiles.open(disk, directory);
     HistoryRules rules = options.history().orElse(files.rules());
     long now = options.clock().epochMillis();
-    if (HistoryKeeping.begin(files, rules, state.history, now, state.frame)) {
+    if (HistoryKeeping.begin(files, rules, state.history, now, state.frame - 1)) {
       LOGGER
           .atWarn()
           .addKeyValue("directory", directory)
@@ -71,7 +72,7 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
     try {
       keeping.maintain(clock.epochMillis());
       failing = false;
-    } catch (IOException e) {
+    } catch (IOException | DamageException e) { // the counters are intact
       if (!failing) {
         LOGGER.atWarn().setCause(e).log("Past values cannot be written; retrying every second");
       }

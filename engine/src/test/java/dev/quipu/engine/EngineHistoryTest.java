@@ -11,6 +11,7 @@ import dev.quipu.RequestId;
 import dev.quipu.backend.CounterHistory;
 import dev.quipu.backend.CounterHistory.Point;
 import dev.quipu.backend.CounterHistory.Sum;
+import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.history.HistoryRules;
 import dev.quipu.engine.history.HistoryStep;
 import dev.quipu.simulation.time.ManualClock;
@@ -258,6 +259,33 @@ final class EngineHistoryTest {
     engine.close();
     open(Optional.of(HistoryRules.parse("c*=day:5y")));
     assertFalse(engine.history().values("c", days).getLast().isKnown());
+  }
+
+  @Test
+  void aDamagedFileIsAnErrorOfItsReadersOnly() throws Exception {
+    open(Optional.of(HistoryRules.parse("c*=minute:2d,day:5y")));
+    for (int i = 0; i < 5; i++) {
+      add("c", 1);
+      clock.advance(Duration.ofMinutes(1));
+    }
+    engine.checkpoint(); // writes the files
+    engine.close();
+    try (Stream<Path> files = Files.list(directory.resolve("history"))) {
+      for (Path each : files.filter(file -> file.toString().endsWith(".block")).toList()) {
+        byte[] bytes = Files.readAllBytes(each);
+        bytes[50] ^= 1;
+        Files.write(each, bytes);
+      }
+    }
+    open(Optional.empty());
+    List<Instant> minutes = boundaries(HistoryStep.parse("minute"), START);
+    assertThrows(DamageException.class, () -> engine.history().values("c", minutes));
+    clock.advance(Duration.ofDays(2)); // the day is to be merged from the minutes
+    for (int i = 0; i < 25; i++) {
+      add("c", 1);
+      assertTrue(engine.failure().isEmpty());
+      Thread.sleep(100);
+    }
   }
 
   /** A machine without a clock of its own may start at any time. */
