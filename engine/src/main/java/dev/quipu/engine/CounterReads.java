@@ -81,7 +81,11 @@ class CounterReads {
 
   /** Returns the value with its scale; empty where {@link #get} is. */
   public Optional<Reading> reading(String counter) {
-    int ordinal = state.counters.find(counter);
+    return reading(state.counters.find(counter));
+  }
+
+  /** Returns the value at a place, which may be -1 for none, in the same way. */
+  final Optional<Reading> reading(int ordinal) {
     return isNumber(ordinal)
         ? Optional.of(Reading.exact(state.counters.value(ordinal), state.counters.scale(ordinal)))
         : Optional.empty();

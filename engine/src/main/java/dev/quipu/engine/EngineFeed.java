@@ -1,7 +1,6 @@
 package dev.quipu.engine;
 
 import dev.quipu.Limits;
-import dev.quipu.Reading;
 import dev.quipu.backend.CounterFeed;
 import dev.quipu.engine.commit.Committer;
 import dev.quipu.engine.commit.Group;
@@ -11,7 +10,6 @@ import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.Watches;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /** Reads the counters that changed as a task of the committer: what it returns is on disk. */
 final class EngineFeed implements CounterFeed {
@@ -57,6 +55,7 @@ final class EngineFeed implements CounterFeed {
 
     @Override
     public boolean run(State state, Group group) {
+      CounterReads reads = new CounterReads(state);
       isComplete = changed.takeIsComplete();
       for (int visits = 0; visits < ListTask.VISITS_MAX && found.size() < max; visits++) {
         int ordinal = changed.take();
@@ -67,20 +66,10 @@ final class EngineFeed implements CounterFeed {
         }
         if (name != null && Watches.familyEnd(name) < 0) {
           int present = ordinal < 0 ? state.counters.find(name) : ordinal;
-          found.add(new Change(name, reading(state, present)));
+          found.add(new Change(name, reads.reading(present)));
         }
       }
       return true;
-    }
-
-    private Optional<Reading> reading(State state, int ordinal) {
-      if (ordinal < 0
-          || !state.counters.isAlive(ordinal, state.wallMillis)
-          || state.counters.text(ordinal) != null) {
-        return Optional.empty();
-      }
-      int scale = state.counters.scale(ordinal);
-      return Optional.of(Reading.exact(state.counters.value(ordinal), scale));
     }
   }
 }

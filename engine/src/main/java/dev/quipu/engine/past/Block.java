@@ -99,7 +99,7 @@ final class Block {
     }
   }
 
-  private static int crc(ByteBuffer part) {
+  static int crc(ByteBuffer part) {
     CRC32C crc = new CRC32C();
     crc.update(part);
     return (int) crc.getValue();

@@ -75,9 +75,7 @@ final class BlockWriter implements Closeable {
     ByteBuffer head = ByteBuffer.allocate(Block.HEAD_BYTES);
     head.putLong(Block.MAGIC).putLong(start).putLong(end).putLong(lastFrame);
     head.putInt(entries).putInt(Math.toIntExact(offset)).putInt((int) crc.getValue());
-    CRC32C headCrc = new CRC32C();
-    headCrc.update(head.duplicate().flip());
-    head.putInt((int) headCrc.getValue());
+    head.putInt(Block.crc(head.duplicate().flip()));
     file.write(head.clear(), 0);
     file.sync();
     close();

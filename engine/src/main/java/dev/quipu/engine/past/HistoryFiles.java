@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Map.Entry;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,7 @@ public final class HistoryFiles {
   private final Map<String, Long> since = new HashMap<>(); // of each pattern; guarded by this
   private final Map<HistoryStep, Long> merged = new HashMap<>(); // guarded by this
   private HistoryRules rules = HistoryRules.none(); // guarded by this
+  private SortedMap<HistoryStep, Duration> keptTimes = rules.steps(); // guarded by this
   private long durableFrame; // guarded by this
   private long ignoredFrame; // guarded by this
 
@@ -117,7 +119,7 @@ public final class HistoryFiles {
     for (String line : text.split("\n", -1)) {
       String[] parts = line.split("\t", -1);
       switch (parts[0]) {
-        case "rules" -> rules = HistoryRules.parse(parts[1]);
+        case "rules" -> set(HistoryRules.parse(parts[1]));
         case "since" -> since.put(parts[1], Long.parseLong(parts[2]));
         case "ignored" -> {
           ignoredFrame = Long.parseLong(parts[1]);
@@ -171,8 +173,13 @@ public final class HistoryFiles {
         });
     merged.keySet().retainAll(all.steps().keySet());
     all.steps().keySet().forEach(each -> merged.putIfAbsent(each, each.floor(nowMillis)));
-    rules = all;
+    set(all);
     writeRules();
+  }
+
+  private synchronized void set(HistoryRules all) {
+    rules = all;
+    keptTimes = all.steps();
   }
 
   /** Returns whether a file is of a time after this one. */
@@ -246,7 +253,7 @@ public final class HistoryFiles {
   }
 
   private synchronized List<HistoryStep> longestFirst() {
-    List<HistoryStep> steps = new ArrayList<>(rules.steps().keySet());
+    List<HistoryStep> steps = new ArrayList<>(keptTimes.keySet());
     Collections.reverse(steps);
     return steps;
   }
@@ -298,13 +305,13 @@ public final class HistoryFiles {
   }
 
   private synchronized boolean isKept(HistoryStep step, long end, long nowMillis) {
-    Duration time = rules.steps().get(step);
+    Duration time = keptTimes.get(step);
     return nowMillis == Long.MIN_VALUE || (time != null && end > nowMillis - time.toMillis());
   }
 
   /** Returns whether a time is a boundary of any step. */
   synchronized boolean isBoundary(long millis) {
-    return rules.steps().keySet().stream().anyMatch(each -> each.isBoundary(millis));
+    return keptTimes.keySet().stream().anyMatch(each -> each.isBoundary(millis));
   }
 
   /** Returns the files of buckets that begin at a time or later, which may be parts of buckets. */
@@ -328,7 +335,7 @@ public final class HistoryFiles {
 
   /** Returns the shortest step whose boundary at a time is still kept; empty if none is. */
   synchronized Optional<HistoryStep> shortestAt(long millis, long nowMillis) {
-    return rules.steps().keySet().stream()
+    return keptTimes.keySet().stream()
         .filter(each -> isKept(each, each.next(millis), nowMillis))
         .findFirst();
   }
@@ -341,9 +348,16 @@ public final class HistoryFiles {
   void maintain(long until, long nowMillis) throws IOException {
     List<HistoryStep> steps = longestFirst();
     Collections.reverse(steps); // the longer ones are merged from the shorter ones
+    boolean isMerged = false;
     for (HistoryStep each : steps) {
-      merge(each, until);
+      isMerged |= merge(each, until);
     }
+    if (isMerged) { // files become too old with the buckets
+      delete(steps, nowMillis);
+    }
+  }
+
+  private void delete(List<HistoryStep> steps, long nowMillis) throws IOException {
     List<Block> gone = new ArrayList<>();
     synchronized (this) {
       for (List<Block> blocks : byEnd.headMap(mergedByAll(steps), true).values()) {
@@ -378,7 +392,8 @@ public final class HistoryFiles {
         && isKept(steps.getFirst(), block.end(), later);
   }
 
-  private void merge(HistoryStep step, long until) throws IOException {
+  /** Returns whether a bucket was over. */
+  private boolean merge(HistoryStep step, long until) throws IOException {
     long start;
     synchronized (this) {
       start = merged.getOrDefault(step, Long.MAX_VALUE);
@@ -403,6 +418,7 @@ public final class HistoryFiles {
     if (start > begun) {
       writeRules();
     }
+    return start > begun;
   }
 
   /** Returns the end of the next bucket with changes after a time, which may be far away. */
