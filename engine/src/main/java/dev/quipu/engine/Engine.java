@@ -18,6 +18,7 @@ import dev.quipu.SetResult;
 import dev.quipu.Transactions;
 import dev.quipu.backend.CounterFeed;
 import dev.quipu.backend.CounterHistory;
+import dev.quipu.backend.CounterThresholds;
 import dev.quipu.backend.EmbeddedEngine;
 import dev.quipu.engine.commit.Checkpointer;
 import dev.quipu.engine.commit.Committer;
@@ -174,7 +175,7 @@ public final class Engine implements EmbeddedEngine {
             "quipu-sweeper",
             SWEEP_EVERY,
             () -> {
-              requireHeld(lock);
+              lock.require(failure);
               sweeper.sweepPart();
             }));
     opened.add(HoldSweep.periodic(this, environment, failure));
@@ -238,6 +239,7 @@ public final class Engine implements EmbeddedEngine {
     }
     // Versions are not kept on disk: they start above those of all earlier runs.
     found.state().counters.startVersions(Randomness.secure().nextLong() >>> 33 << 32);
+    found.state().thresholds.begin(Randomness.secure().nextLong() | 1);
     Path unsynced = directory.resolve(Recovery.UNSYNCED_FILE);
     boolean syncsEach = options.durability() instanceof Durability.Fsync;
     if (!syncsEach && !disk.exists(unsynced)) {
@@ -362,6 +364,11 @@ public final class Engine implements EmbeddedEngine {
   }
 
   @Override
+  public CounterThresholds thresholds() {
+    return new EngineThresholds(committer);
+  }
+
+  @Override
   public CounterFeed follow() {
     return new EngineFeed(committer);
   }
@@ -377,18 +384,6 @@ public final class Engine implements EmbeddedEngine {
     } catch (IOException e) {
       throw new NotAppliedException(
           Reason.UNAVAILABLE, "cannot take a snapshot: " + e.getMessage(), e);
-    }
-  }
-
-  /**
-   * Stops the engine if another process may write to its directory: acknowledged writes would be
-   * lost.
-   */
-  private void requireHeld(HeldLock lock) {
-    try {
-      lock.check();
-    } catch (IOException e) {
-      failure.stop(e);
     }
   }
 

@@ -16,7 +16,7 @@ import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.log.Frame;
-import dev.quipu.engine.past.Recorder;
+import dev.quipu.engine.state.Followers;
 import dev.quipu.engine.state.State;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
@@ -33,7 +33,7 @@ final class AddTaskTest {
   private static final RequestId ID = RequestId.of("one");
 
   private final State state = new State(7, 1_000, 1_000);
-  private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Recorder());
+  private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Followers());
   private final CounterAccess access = new CounterAccess(state, group);
 
   AddTaskTest() {
@@ -47,7 +47,7 @@ final class AddTaskTest {
 
   private static Group groupOf(int bytes) {
     ByteBuffer out = ByteBuffer.allocate(Frame.HEAD_BYTES + Frame.ALIGNMENT + bytes);
-    Group small = new Group(out, new Recorder());
+    Group small = new Group(out, new Followers());
     small.begin(null);
     return small;
   }
@@ -162,7 +162,7 @@ final class AddTaskTest {
   /** Memory then differs from the log: the task must not end as if it had only been rejected. */
   @Test
   void anExceptionWithinAChangeIsThrown() {
-    Group broken = new Group(ByteBuffer.allocate(1 << 16).asReadOnlyBuffer(), new Recorder());
+    Group broken = new Group(ByteBuffer.allocate(1 << 16).asReadOnlyBuffer(), new Followers());
     broken.begin(null);
     AddTask task = new AddTask(List.of(new Add("a", 1, null)));
     assertThrows(ReadOnlyBufferException.class, () -> task.run(state, broken));

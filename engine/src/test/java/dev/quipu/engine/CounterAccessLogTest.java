@@ -19,7 +19,7 @@ import dev.quipu.RequestOutcome;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.Records;
-import dev.quipu.engine.past.Recorder;
+import dev.quipu.engine.state.Followers;
 import dev.quipu.engine.state.State;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -35,7 +35,7 @@ final class CounterAccessLogTest {
   private static final byte[] TEXT = {'t'};
 
   private final State state = newState();
-  private final Group group = new Group(ByteBuffer.allocate(1 << 16), new Recorder());
+  private final Group group = new Group(ByteBuffer.allocate(1 << 16), new Followers());
   private final CounterAccess access = new CounterAccess(state, group);
 
   CounterAccessLogTest() {
@@ -55,7 +55,7 @@ final class CounterAccessLogTest {
     State read = newState();
     Records.read(out.slice(Frame.HEAD_BYTES, head.payloadBytes()), read);
     read.ready();
-    Group empty = new Group(ByteBuffer.allocate(1 << 16), new Recorder());
+    Group empty = new Group(ByteBuffer.allocate(1 << 16), new Followers());
     empty.begin(null);
     return new CounterAccess(read, empty);
   }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
 import dev.quipu.engine.commit.Group;
-import dev.quipu.engine.past.Recorder;
+import dev.quipu.engine.state.Followers;
 import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.Watches;
 import java.nio.ByteBuffer;
@@ -20,7 +20,7 @@ final class CounterPlacesTest {
   private static final RequestId ID = RequestId.of("one");
 
   private final State state = new State(7, 1_000, 1_000);
-  private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Recorder());
+  private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Followers());
   private final CounterAccess access = new CounterAccess(state, group);
 
   CounterPlacesTest() {
@@ -122,7 +122,7 @@ final class CounterPlacesTest {
     byte[] text = "a text".getBytes(StandardCharsets.US_ASCII);
     String name = "größe";
     ByteBuffer out = ByteBuffer.allocate(1 << 16);
-    Group measured = new Group(out, new Recorder());
+    Group measured = new Group(out, new Followers());
     measured.begin(null);
     CounterAccess over = new CounterAccess(state, measured);
     int before = out.position();

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.Decimal;
 import dev.quipu.HoldReading;
 import dev.quipu.HoldRequest;
 import dev.quipu.Quipu;
@@ -15,6 +16,8 @@ import dev.quipu.RequestId;
 import dev.quipu.Settlement;
 import dev.quipu.TransactionResult;
 import dev.quipu.backend.Backends;
+import dev.quipu.backend.CounterThresholds.Direction;
+import dev.quipu.backend.CounterThresholds.Threshold;
 import dev.quipu.engine.backup.Backup;
 import dev.quipu.engine.backup.BackupFiles;
 import dev.quipu.layer.Store;
@@ -23,6 +26,7 @@ import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -81,6 +85,7 @@ final class FormatsTest {
       var unusedNumber = invoices(engine).add("invoices", "order-" + i, RequestId.of("order-" + i));
     }
     useTransactions(engine);
+    useThresholds(engine);
     try (Backup backup = Backup.open(data, work.resolve("backup"))) {
       var unusedStatus = backup.run();
     }
@@ -112,6 +117,25 @@ final class FormatsTest {
         HoldRequest.Excess.ALLOW);
   }
 
+  private static void useThresholds(Engine engine) {
+    URI webhook = URI.create("http://localhost/hook");
+    var unused =
+        engine
+            .thresholds()
+            .put(
+                new Threshold(
+                    "t", true, "crossed", new Decimal(35, 1), Direction.UP, webhook)); // 3.5
+    var unusedCrossing = engine.add(new Add("crossed/1", 4, null));
+  }
+
+  private static void expectThresholds(Engine engine) {
+    assertEquals(
+        List.of("crossed/1 0 4"),
+        engine.thresholds().waiting("t", 0, 10).stream()
+            .map(each -> each.counter() + " " + each.before() + " " + each.after())
+            .toList());
+  }
+
   private static void expectTransactions(Engine engine) {
     var moved = engine.transactions().commit(RequestId.of("transfer"), TRANSFER).orElseThrow();
     assertTrue(moved.isReplayed());
@@ -138,7 +162,7 @@ final class FormatsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {2, 3, 4, 5, 6})
+  @ValueSource(ints = {2, 3, 4, 5, 6, 7})
   void itsDirectoryAndItsBackupAreComplete(int format) throws IOException {
     unzip("/formats/%d.zip".formatted(format));
     BackupFiles.Report report = BackupFiles.check(temporary.resolve("backup"));
@@ -148,7 +172,7 @@ final class FormatsTest {
     for (String each : List.of("restored", "data")) {
       expectAll(temporary.resolve(each), format);
       String first = Files.readAllLines(temporary.resolve(each).resolve("format")).getFirst();
-      assertEquals("quipu-engine 6", first);
+      assertEquals("quipu-engine 7", first);
     }
   }
 
@@ -156,6 +180,9 @@ final class FormatsTest {
     try (Engine engine = Engine.open(data, OPTIONS)) {
       if (format >= 3) {
         expectTransactions(engine);
+      }
+      if (format >= 7) {
+        expectThresholds(engine);
       }
       for (int c = 0; c < COUNTERS; c++) {
         int counter = c;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.CounterPage;
 import dev.quipu.engine.commit.Group;
-import dev.quipu.engine.past.Recorder;
+import dev.quipu.engine.state.Followers;
 import dev.quipu.engine.state.State;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -112,7 +112,7 @@ final class ListingTest {
       }
     }
     ListTask task = new ListTask("", "", 10);
-    Group group = new Group(ByteBuffer.allocate(1 << 16), new Recorder());
+    Group group = new Group(ByteBuffer.allocate(1 << 16), new Followers());
     assertFalse(task.run(state, group));
     assertTrue(task.run(state, group));
     List<String> names = task.page().counters().stream().map(CounterPage.Entry::name).toList();

@@ -12,7 +12,7 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.log.Frame;
-import dev.quipu.engine.past.Recorder;
+import dev.quipu.engine.state.Followers;
 import dev.quipu.engine.state.State;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ final class OperationTaskTest {
   private static final int MOST = CAPACITY - Frame.HEAD_BYTES - Frame.ALIGNMENT;
 
   private final State state = new State(7, 1_000, 1_000);
-  private final Group group = new Group(ByteBuffer.allocate(CAPACITY), new Recorder());
+  private final Group group = new Group(ByteBuffer.allocate(CAPACITY), new Followers());
   private final List<String> did = new ArrayList<>();
   private final RuntimeException injected = new IllegalStateException("injected");
 

@@ -29,6 +29,13 @@ public interface CounterHistory {
    */
   record Sum(Instant at, Optional<BigDecimal> sum) {}
 
+  /**
+   * A counter that changed.
+   *
+   * @param before its value at a boundary; empty if it did not exist
+   */
+  record Changed(String name, Optional<Reading> before) {}
+
   /** Returns whether values of a counter are kept. */
   boolean isKept(String counter);
 
@@ -49,4 +56,13 @@ public interface CounterHistory {
    * @throws IllegalArgumentException also if there are more than {@link #COUNTERS_MAX} counters
    */
   List<Sum> sums(String prefix, List<Instant> boundaries);
+
+  /**
+   * Returns the counters with a prefix that changed after a boundary, in no order; of those whose
+   * values are kept.
+   *
+   * @throws IllegalArgumentException if no values of counters with the prefix are kept, those at
+   *     the boundary are not, or more than {@link #COUNTERS_MAX} changed
+   */
+  List<Changed> changedSince(String prefix, Instant boundary);
 }

@@ -27,6 +27,9 @@ public interface EmbeddedEngine extends Technique, AutoCloseable {
   /** Returns the values at past boundaries. */
   CounterHistory history();
 
+  /** Returns the thresholds of counters. */
+  CounterThresholds thresholds();
+
   @Override
   void close();
 }

@@ -132,6 +132,7 @@ public final class Checkpointer implements AutoCloseable {
         snapshot.counters(this::read);
         writeHolds(snapshot);
         writeItems(snapshot);
+        snapshot.thresholds(this::read);
         committer.sync(); // all that the snapshot may reflect
         history.write(); // what the log before it has
         snapshot.end(committer.durableFrame());

@@ -97,7 +97,7 @@ public final class Committer {
     this.highWater = highWater;
     this.frame = new Frame(identity);
     this.frameBytesMax = Math.min(FRAME_BYTES_MAX, log.frameBytesMax() / 2);
-    this.group = new Group(environment.disk().buffer(frameBytesMax), state.history);
+    this.group = new Group(environment.disk().buffer(frameBytesMax), state.counters.followers);
     this.clock =
         new EngineClock(settings.clock(), state.timeMillis, kept, settings.leapMillisMax());
     this.callDeadline = settings.callDeadline();
@@ -377,6 +377,7 @@ public final class Committer {
     groupStart = stopwatch.start();
     tick();
     state.history.tick(state.wallMillis, state.frame - 1);
+    state.thresholds.tick(state.wallMillis);
     sealer.takeSealed(state.ids);
     if (rotateWanted) {
       state.ids.rotate();

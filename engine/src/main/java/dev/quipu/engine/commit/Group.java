@@ -6,8 +6,8 @@ import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.log.TransactionRecord;
-import dev.quipu.engine.past.Recorder;
 import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.Followers;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class Group {
   private final ByteBuffer own;
   private final int capacity;
-  private final Recorder history;
+  private final Followers followers;
   private ByteBuffer out;
   private int[] dirty = new int[64];
   private int dirtyCount;
@@ -29,13 +29,13 @@ public final class Group {
   /**
    * Creates a group over a buffer that holds one frame.
    *
-   * @param history whose entries are added at the end; the frame may become larger by them
+   * @param followers whose records are added at the end; the frame may become larger by them
    */
-  public Group(ByteBuffer out, Recorder history) {
+  public Group(ByteBuffer out, Followers followers) {
     this.capacity = out.capacity();
     this.own = out;
     this.out = out;
-    this.history = history;
+    this.followers = followers;
   }
 
   /**
@@ -77,7 +77,7 @@ public final class Group {
   /** Returns the bytes that are left when all that is known is written. */
   private int remaining() {
     int values = dirtyCount * Records.COUNTER_RECORD_BYTES_MAX;
-    return out.remaining() - Frame.ALIGNMENT - values - history.unloggedBytes();
+    return out.remaining() - Frame.ALIGNMENT - values - followers.unloggedBytes();
   }
 
   /** Returns whether records of this size fit into an empty frame. */
@@ -165,6 +165,11 @@ public final class Group {
     Records.hold(out, hold);
   }
 
+  /** Records a change of thresholds, which is written at the end of the frame. */
+  public void thresholds() {
+    commands++;
+  }
+
   public void item(Item item) {
     commands++;
     Records.item(out, item);
@@ -187,11 +192,11 @@ public final class Group {
       }
     }
     dirtyCount = 0;
-    int needed = history.unloggedBytes() + Frame.ALIGNMENT;
-    if (out.remaining() < needed) { // rare: the entries of many counters with long names
+    int needed = followers.unloggedBytes() + Frame.ALIGNMENT;
+    if (out.remaining() < needed) { // rare: records of many counters with long names
       out = ByteBuffer.allocateDirect(out.position() + needed).put(out.flip());
     }
-    history.log(out);
+    followers.log(out);
     frame.seal(out, commands, state.frame, commandsBefore, state.timeMillis);
     return out;
   }

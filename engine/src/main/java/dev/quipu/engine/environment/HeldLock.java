@@ -12,4 +12,13 @@ public interface HeldLock extends Closeable {
    *     the lock
    */
   void check() throws IOException;
+
+  /** Stops an engine if the check fails: acknowledged writes would be lost. */
+  default void require(Failure failure) {
+    try {
+      check();
+    } catch (IOException e) {
+      failure.stop(e);
+    }
+  }
 }

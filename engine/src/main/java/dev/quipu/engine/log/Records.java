@@ -36,6 +36,8 @@ import java.util.Set;
  *   HOLD          see HoldRecord         this hold is open
  *   ITEM          key, version, expiry, fields        the item now has this state
  *   NO_ITEM       key                    the item does not exist
+ *   BUCKET, BEFORE                       values of the past: see Recorder
+ *   THRESHOLDS    length, bytes          see Thresholds
  *   START, ID_FILE, HAD_IDS, SALVAGED, SIZE, PAGE, ORDER, END
  *                                        in snapshots only: see Snapshot
  *
@@ -69,6 +71,7 @@ public final class Records {
   public static final byte ORDER = 23;
   static final byte BUCKET = 24;
   static final byte BEFORE = 25;
+  static final byte THRESHOLDS = 26;
 
   /** Maximum size of a counter record other than NAME, and of NAME without its text. */
   public static final int COUNTER_RECORD_BYTES_MAX = 64;
@@ -113,6 +116,9 @@ public final class Records {
     /** Reads an entry of the history. */
     void before(ByteBuffer in);
 
+    /** Reads changes of thresholds. */
+    void thresholds(ByteBuffer in);
+
     /** Receives a record of a snapshot. */
     void snapshot(byte kind, ByteBuffer in);
   }
@@ -147,6 +153,7 @@ public final class Records {
         }
         case BUCKET -> reader.bucket(signed(in), signed(in));
         case BEFORE -> reader.before(in);
+        case THRESHOLDS -> reader.thresholds(ByteBuffer.wrap(bytes(in)));
         case NO_ITEM -> reader.item(key(in), Optional.empty());
         case START, ID_FILE, SALVAGED, SIZE, PAGE, ORDER, END -> reader.snapshot(kind, in);
         default -> throw new IllegalStateException("unknown record kind " + kind);
@@ -162,6 +169,12 @@ public final class Records {
   /** Begins an entry of the history. */
   public static void before(ByteBuffer out) {
     out.put(BEFORE);
+  }
+
+  /** Writes changes of thresholds. */
+  public static void thresholds(ByteBuffer out, ByteBuffer changes) {
+    unsigned(out.put(THRESHOLDS), changes.remaining());
+    out.put(changes);
   }
 
   public static void name(ByteBuffer out, int ordinal, String name) {

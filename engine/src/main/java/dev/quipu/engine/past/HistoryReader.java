@@ -208,6 +208,46 @@ public final class HistoryReader implements CounterHistory {
     return List.of(sums);
   }
 
+  @Override
+  public List<Changed> changedSince(String prefix, Instant boundary) {
+    List<String> patterns = files.rules().patternsWithin(prefix);
+    if (patterns.isEmpty()) {
+      throw new IllegalArgumentException(
+          "no history of counters that start with '%s' is kept; name them in --history"
+              .formatted(prefix));
+    }
+    long since = patterns.stream().mapToLong(files::since).max().orElseThrow();
+    if (boundary.toEpochMilli() < since) {
+      throw new IllegalArgumentException(
+          "the values at %s are not known: the history of '%s' began at %s"
+              .formatted(boundary, prefix, Instant.ofEpochMilli(since)));
+    }
+    Now now = present.now(null);
+    if (boundary.toEpochMilli() >= now.millis()) {
+      return List.of();
+    }
+    Map<String, Before> oldest = new HashMap<>();
+    byte[] start = prefix.getBytes(StandardCharsets.UTF_8);
+    try {
+      Walk walk = new Walk(now, List.of(boundary.toEpochMilli()));
+      for (Source each : walk.until(boundary.toEpochMilli())) { // the newest first
+        Map<String, Before> found = new HashMap<>();
+        each.addTo(found, start);
+        oldest.putAll(found);
+        if (oldest.size() > COUNTERS_MAX) {
+          throw new IllegalArgumentException(
+              "more than %d counters that start with '%s' changed; use a longer prefix"
+                  .formatted(COUNTERS_MAX, prefix));
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    List<Changed> changed = new ArrayList<>();
+    oldest.forEach((name, before) -> changed.add(new Changed(name, reading(before))));
+    return changed;
+  }
+
   private static boolean covers(String pattern, String prefix) {
     return pattern.endsWith("*") && prefix.startsWith(pattern.substring(0, pattern.length() - 1));
   }

@@ -61,6 +61,7 @@ public record DirectoryWriter(Disk disk, Path directory, long identity) {
       for (Item item : state.items.next(null, Integer.MAX_VALUE)) {
         snapshot.item(item);
       }
+      snapshot.thresholds(still(state));
       snapshot.end(state.frame);
     }
   }

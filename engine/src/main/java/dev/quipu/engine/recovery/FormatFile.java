@@ -23,15 +23,21 @@ import java.util.Set;
 public final class FormatFile {
   public static final String FILE = "format";
   private static final String DRAFT = FILE + ".tmp";
-  private static final String FORMAT = "quipu-engine 6";
+  private static final String FORMAT = "quipu-engine 7";
 
   /**
-   * Files of request ids of format 5 have other filters, those of format 3 also larger entries, see
-   * IdFile; snapshots of format 4 have other records, see Snapshot; format 2 also has no
-   * transactions, holds and scales. The rest is the same.
+   * Format 6 has no thresholds. Files of request ids of format 5 have other filters, those of
+   * format 3 also larger entries, see IdFile; snapshots of format 4 have other records, see
+   * Snapshot; format 2 also has no transactions, holds and scales. The rest is the same.
    */
   private static final Set<String> READABLE =
-      Set.of(FORMAT, "quipu-engine 5", "quipu-engine 4", "quipu-engine 3", "quipu-engine 2");
+      Set.of(
+          FORMAT,
+          "quipu-engine 6",
+          "quipu-engine 5",
+          "quipu-engine 4",
+          "quipu-engine 3",
+          "quipu-engine 2");
 
   /** What a directory may contain whose engine was not created completely, or is damaged. */
   private static final Set<String> OWN =

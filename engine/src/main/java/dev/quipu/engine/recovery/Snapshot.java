@@ -9,6 +9,7 @@ import dev.quipu.engine.log.Records;
 import dev.quipu.engine.state.CounterContent;
 import dev.quipu.engine.state.CounterImages;
 import dev.quipu.engine.state.State;
+import dev.quipu.engine.threshold.Thresholds;
 import dev.quipu.store.Item;
 import java.io.Closeable;
 import java.io.IOException;
@@ -34,7 +35,7 @@ import java.util.function.Function;
  *   PAGE     number, length, names and values of up to 4,096 counters: see CounterTablePage
  *   SCALE, TEXT, EXPIRES   as in the log, of a counter in the page before
  *   ORDER    number, that many ordinals of four bytes: written counters in order of their names
- *   HOLD, ITEM   as in the log
+ *   HOLD, ITEM, THRESHOLDS   as in the log
  *   END      the last frame of the log that the snapshot may reflect
  *
  * The snapshot is fuzzy: it is taken in pieces while writes continue, so pieces reflect different
@@ -46,6 +47,7 @@ import java.util.function.Function;
  */
 public final class Snapshot implements Closeable {
   private static final int FRAME_BYTES = 1 << 20;
+  private static final int CROSSINGS_AT_ONCE = 1_000;
   private static final int BYTES_PER_SYNC = 8 << 20;
   private static final String PREFIX = "snapshot-";
   private static final String SUFFIX = ".snap";
@@ -220,6 +222,24 @@ public final class Snapshot implements Closeable {
   public void item(Item item) throws IOException {
     room(Records.itemBytesMax(item));
     Records.item(out, item);
+  }
+
+  /** Writes thresholds, and the crossings that wait for delivery. */
+  public void thresholds(Source source) throws IOException {
+    records(source.at(state -> state.thresholds.image()));
+    Thresholds.Place next = Thresholds.Place.START;
+    while (next != null) {
+      Thresholds.Place after = next;
+      Thresholds.Part part =
+          source.at(state -> state.thresholds.waitingAfter(after, CROSSINGS_AT_ONCE));
+      records(part.image());
+      next = part.next();
+    }
+  }
+
+  private void records(ByteBuffer image) throws IOException {
+    room(image.remaining());
+    out.put(image);
   }
 
   /** Ends the snapshot. Returns when it is durable under its name. */

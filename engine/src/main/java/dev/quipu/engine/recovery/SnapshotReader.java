@@ -152,6 +152,9 @@ public final class SnapshotReader {
       throw new IllegalStateException("an entry of the history in a snapshot");
     }
 
+    @Override
+    public void thresholds(ByteBuffer in) {}
+
     void salvaged() {}
 
     void expect(long counters) {}
@@ -274,6 +277,11 @@ public final class SnapshotReader {
     @Override
     public void item(Key key, Optional<Item> item) {
       state.item(key, item);
+    }
+
+    @Override
+    public void thresholds(ByteBuffer in) {
+      state.thresholds(in);
     }
 
     @Override

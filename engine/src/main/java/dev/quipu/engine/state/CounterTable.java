@@ -269,7 +269,7 @@ public final class CounterTable {
 
   public void set(int ordinal, long value) {
     CounterTablePage page = page(ordinal);
-    followers.changing(this, ordinal);
+    followers.changing(this, ordinal, page.value(ordinal & (PAGE - 1)), value);
     page.value(ordinal & (PAGE - 1), value);
     int flags = CounterTablePage.WRITTEN | CounterTablePage.TEXT | CounterTablePage.VERSIONED;
     if (page.flags(ordinal & (PAGE - 1), flags) != CounterTablePage.WRITTEN) { // almost never

@@ -12,6 +12,7 @@ import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.log.TransactionRecord;
 import dev.quipu.engine.past.Recorder;
+import dev.quipu.engine.threshold.Thresholds;
 import dev.quipu.memory.ItemTable;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -68,6 +69,9 @@ public final class State implements Records.Reader {
   /** Records values at boundaries. */
   public final Recorder history;
 
+  /** Thresholds, and their crossings. */
+  public final Thresholds thresholds;
+
   /** The scales of new counters. */
   public ScaleRules scaleRules = ScaleRules.none();
 
@@ -88,6 +92,7 @@ public final class State implements Records.Reader {
     this.counters = new CounterTable(secret);
     this.lookahead = counters.lookahead();
     this.history = counters.followers.history;
+    this.thresholds = counters.followers.thresholds;
     this.holds = new HoldTable(secret);
     this.tombstones = new Tombstones(counters);
     this.ids = new RequestIds(secret, windowMillis, idsInMemoryMax);
@@ -127,7 +132,11 @@ public final class State implements Records.Reader {
 
   /** Returns the estimated heap of all client data except request ids. */
   public long memoryBytes() {
-    return counters.memoryBytes() + itemBytes + watches.memoryBytes() + holds.memoryBytes();
+    return counters.memoryBytes()
+        + itemBytes
+        + watches.memoryBytes()
+        + holds.memoryBytes()
+        + thresholds.memoryBytes();
   }
 
   /** Returns the sizes of all parts, in a time that does not depend on them. */
@@ -286,6 +295,11 @@ public final class State implements Records.Reader {
   @Override
   public void before(ByteBuffer in) {
     history.replayBefore(in, frame);
+  }
+
+  @Override
+  public void thresholds(ByteBuffer in) {
+    thresholds.replay(in);
   }
 
   @Override

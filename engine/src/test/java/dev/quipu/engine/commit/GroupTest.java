@@ -12,7 +12,7 @@ import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.TestOperation;
 import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.Records;
-import dev.quipu.engine.past.Recorder;
+import dev.quipu.engine.state.Followers;
 import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Version;
@@ -30,7 +30,7 @@ final class GroupTest {
   private static final int MOST = CAPACITY - Frame.HEAD_BYTES - Frame.ALIGNMENT;
 
   private final State state = new State(7, 1_000, 1_000);
-  private final Group group = new Group(ByteBuffer.allocate(CAPACITY), new Recorder());
+  private final Group group = new Group(ByteBuffer.allocate(CAPACITY), new Followers());
   private final CounterAccess access = TestOperation.access(state, group);
 
   GroupTest() {
@@ -73,10 +73,10 @@ final class GroupTest {
   @Test
   void spaceIsCountedInWholeRecordsWithoutPadding() {
     int capacity = Frame.HEAD_BYTES + Frame.ALIGNMENT + 4 * Records.COUNTER_RECORD_BYTES_MAX;
-    Group exact = new Group(ByteBuffer.allocate(capacity), new Recorder());
+    Group exact = new Group(ByteBuffer.allocate(capacity), new Followers());
     exact.begin(null);
     assertEquals(4, exact.room());
-    Group less = new Group(ByteBuffer.allocate(capacity - 1), new Recorder());
+    Group less = new Group(ByteBuffer.allocate(capacity - 1), new Followers());
     less.begin(null);
     assertEquals(3, less.room());
   }
@@ -139,7 +139,7 @@ final class GroupTest {
 
   @Test
   void aFrameTakesTheValuesOfManyCounters() {
-    Group large = new Group(ByteBuffer.allocate(1 << 16), new Recorder());
+    Group large = new Group(ByteBuffer.allocate(1 << 16), new Followers());
     large.begin(null);
     CounterAccess many = TestOperation.access(state, large);
     for (int i = 0; i < 300; i++) {

@@ -27,7 +27,7 @@ import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.log.Records;
-import dev.quipu.engine.past.Recorder;
+import dev.quipu.engine.state.Followers;
 import dev.quipu.engine.state.State;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Item;
@@ -253,7 +253,7 @@ final class SweeperTest {
 
   private static Group groupFor(int records) {
     ByteBuffer out = ByteBuffer.allocate(Frame.HEAD_BYTES + Frame.ALIGNMENT + 64 * records);
-    Group group = new Group(out, new Recorder());
+    Group group = new Group(out, new Followers());
     group.begin(null);
     return group;
   }
@@ -315,7 +315,7 @@ final class SweeperTest {
   @Test
   void theLogRecordsRemovedAndFreedCounters() {
     ByteBuffer out = ByteBuffer.allocate(1 << 16);
-    Group group = new Group(out, new Recorder());
+    Group group = new Group(out, new Followers());
     group.begin(null);
     state.wallMillis = NOW - 1;
     CounterAccess access = TestOperation.access(state, group);

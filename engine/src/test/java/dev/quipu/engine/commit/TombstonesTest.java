@@ -12,7 +12,7 @@ import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.FileDisk;
 import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.ids.IdTable;
-import dev.quipu.engine.past.Recorder;
+import dev.quipu.engine.state.Followers;
 import dev.quipu.engine.state.State;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -34,7 +34,7 @@ final class TombstonesTest {
   private static final int AT_ONCE = 4;
 
   private final State state = new State(7, 1_000, 1_000);
-  private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Recorder());
+  private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Followers());
   private final CounterAccess access = TestOperation.access(state, group);
 
   TombstonesTest() {

@@ -16,7 +16,6 @@ import dev.quipu.engine.TestOperation;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.log.HoldRecord;
 import dev.quipu.engine.log.Records;
-import dev.quipu.engine.past.Recorder;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
@@ -33,7 +32,7 @@ final class StateTest {
   private static final Key KEY = new Key("p", "s");
 
   private final State state = new State(7, 1_000, 1_000);
-  private final Group group = new Group(ByteBuffer.allocate(1 << 16), new Recorder());
+  private final Group group = new Group(ByteBuffer.allocate(1 << 16), new Followers());
   private final CounterAccess access = TestOperation.access(state, group);
 
   StateTest() {

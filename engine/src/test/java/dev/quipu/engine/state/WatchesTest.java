@@ -9,7 +9,6 @@ import dev.quipu.RequestId;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.TestOperation;
 import dev.quipu.engine.commit.Group;
-import dev.quipu.engine.past.Recorder;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +17,7 @@ final class WatchesTest {
   private static final String MEMBER = "h" + CounterAccess.MEMBER + "field";
 
   private final State state = new State(7, 1_000_000, 1_000);
-  private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Recorder());
+  private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Followers());
   private final CounterAccess access = TestOperation.access(state, group);
 
   WatchesTest() {

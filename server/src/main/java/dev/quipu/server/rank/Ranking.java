@@ -2,13 +2,8 @@ package dev.quipu.server.rank;
 
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
-import dev.quipu.store.Key;
-import java.math.BigDecimal;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -17,13 +12,6 @@ import java.util.function.BooleanSupplier;
  * @param isDescending whether the greatest come first
  */
 public record Ranking(Selection selection, boolean isDescending) {
-  /** A place in the ranking. */
-  public record Place(BigDecimal value, String name) {
-    static Place of(CounterPage.Entry counter) {
-      return new Place(counter.reading().decimal(), counter.name());
-    }
-  }
-
   /**
    * A part of the ranking.
    *
@@ -36,11 +24,6 @@ public record Ranking(Selection selection, boolean isDescending) {
     }
   }
 
-  private Comparator<Place> order() {
-    Comparator<Place> byValue = Comparator.comparing(Place::value);
-    return (isDescending ? byValue.reversed() : byValue).thenComparing(Place::name, Key.ORDER);
-  }
-
   /**
    * Returns the first counters after a place. Reads all selected counters, and keeps {@code limit}
    * of them.
@@ -50,28 +33,17 @@ public record Ranking(Selection selection, boolean isDescending) {
    */
   public Page page(
       Counters counters, Optional<Place> after, int limit, BooleanSupplier mayContinue) {
-    Comparator<Place> order = order();
-    Comparator<CounterPage.Entry> byPlace = Comparator.comparing(Place::of, order);
-    PriorityQueue<CounterPage.Entry> kept = new PriorityQueue<>(limit + 1, byPlace.reversed());
+    Best<CounterPage.Entry> best =
+        new Best<>(
+            each -> new Place(each.reading().decimal(), each.name()), isDescending, after, limit);
     selection.forEach(
         counters,
         "",
         mayContinue,
         counter -> {
-          if (after.isEmpty() || order.compare(Place.of(counter), after.get()) > 0) {
-            kept.add(counter);
-            if (kept.size() > limit + 1) { // one more shows whether another page follows
-              kept.remove();
-            }
-          }
+          best.add(counter);
           return true;
         });
-    List<CounterPage.Entry> page = new ArrayList<>(kept);
-    page.sort(byPlace);
-    if (page.size() <= limit) {
-      return new Page(page, Optional.empty());
-    }
-    List<CounterPage.Entry> some = page.subList(0, limit);
-    return new Page(some, Optional.of(Place.of(some.getLast())));
+    return new Page(best.page(), best.resumeAfter());
   }
 }

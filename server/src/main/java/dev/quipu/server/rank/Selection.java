@@ -23,8 +23,8 @@ public record Selection(String prefix, String text) {
     text = text.toLowerCase(Locale.ROOT);
   }
 
-  private boolean has(CounterPage.Entry counter) {
-    return text.isEmpty() || counter.name().toLowerCase(Locale.ROOT).contains(text);
+  boolean hasText(String name) {
+    return text.isEmpty() || name.toLowerCase(Locale.ROOT).contains(text);
   }
 
   /**
@@ -51,7 +51,7 @@ public record Selection(String prefix, String text) {
       }
       CounterPage page = counters.list(prefix, last, Limits.PAGE_COUNTERS_MAX);
       for (CounterPage.Entry each : page.counters()) {
-        if (has(each) && !action.test(each)) {
+        if (hasText(each.name()) && !action.test(each)) {
           return Optional.of(last);
         }
         last = each.name();
@@ -61,7 +61,12 @@ public record Selection(String prefix, String text) {
       }
       last = page.resumeAfter().get();
     }
-    throw new IllegalArgumentException(
+    throw noTime();
+  }
+
+  /** Returns the error when counters could not be read in time. */
+  IllegalArgumentException noTime() {
+    return new IllegalArgumentException(
         "the counters that start with '%s' could not be read in time; use a longer prefix"
             .formatted(prefix));
   }

@@ -19,7 +19,7 @@ import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** {@code verify} and {@code advise}. */
+/** {@code verify}, {@code advise} and {@code demo}. */
 final class ProofCommandsTest {
   @TempDir Path temporary;
 
@@ -190,5 +190,23 @@ final class ProofCommandsTest {
     } finally {
       System.setIn(before);
     }
+  }
+
+  @Test
+  void aDemoPrintsWhatEachTechniqueCounts() {
+    CommandResult result = run("demo", "--seed", "3", "add", "drop-reply");
+    assertEquals(ExitCode.OK, result.code, result.err);
+    assertEquals(
+        """
+        ACTION\tTRUE\tatomic-add:give-up\tatomic-add\tmarker-item
+        add\t1\t1\t1\t1
+        drop-reply\t2\t2\t3 (+1)\t2
+        """,
+        result.out);
+    JsonNode json = run("demo", "--techniques", "token-set", "--json", "drop-reply").json();
+    assertEquals("{\"token-set\":\"1\"}", json.path("counts").toString());
+    CommandResult wrong = run("demo", "drop");
+    assertEquals(ExitCode.USAGE, wrong.code);
+    assertTrue(wrong.err.contains("use add, drop-reply, deliver-twice"), wrong.err);
   }
 }

@@ -14,6 +14,10 @@ import dev.quipu.server.protocol.CommandPort;
 import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.RawClient;
 import dev.quipu.server.resp.RespServer;
+import dev.quipu.server.webhook.AllowedHosts;
+import dev.quipu.server.webhook.Backoff;
+import dev.quipu.server.webhook.WebhookSecret;
+import dev.quipu.server.webhook.Webhooks;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -26,6 +30,7 @@ record AllPorts(
     Engine engine,
     Quipu quipu,
     ContinuousBackup backup,
+    Webhooks webhooks,
     CommandPort resp,
     CommandPort memcached,
     HttpServer http)
@@ -43,6 +48,14 @@ record AllPorts(
     Quipu quipu = Backends.on(engine);
     ContinuousBackup backup =
         new ContinuousBackup(engine, data, directory.resolve("backup").toString(), Clock.system());
+    Webhooks webhooks =
+        Webhooks.start(
+            engine.thresholds(),
+            AllowedHosts.of(List.of("localhost")),
+            WebhookSecret.parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "test"),
+            Backoff.DEFAULT,
+            Clock.system(),
+            error -> {});
     MemoryBudget budget = new MemoryBudget(64 << 20);
     PortOptions redis = PortOptions.at(0).withMemory(budget);
     PortOptions memcached = PortOptions.at(0).withMemory(budget);
@@ -52,17 +65,18 @@ record AllPorts(
             error -> {},
             Optional::empty,
             Map.of("resp", redis.meter(), "memcached", memcached.meter()),
-            List.of(backup.meters()));
+            List.of(backup.meters(), webhooks.meters()));
     return new AllPorts(
         engine,
         quipu,
         backup,
+        webhooks,
         RespServer.start(redis, engine, VERSION, Clock.system()),
         MemcacheServer.start(memcached, engine, List.of(), VERSION, Clock.system()),
         HttpServer.start(
             HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false),
             Optional.empty(),
-            Services.of(quipu, "test"),
+            Services.of(quipu, "test").sending(Optional.of(webhooks)),
             host,
             Clock.system()));
   }
@@ -89,6 +103,7 @@ record AllPorts(
     memcached.close();
     resp.close();
     backup.close();
+    webhooks.close();
     quipu.close();
   }
 }

@@ -67,6 +67,66 @@ final class HistoryTest {
   }
 
   @Test
+  void countersAreRankedByChange() {
+    count(3);
+    var unusedC = quipu.counter("views/c").add(7);
+    clock.advance(Duration.ofMinutes(121)); // into a new bucket
+    var unusedA = quipu.counter("views/a").add(3);
+    var unusedB = quipu.counter("views/b/ü").add(-5);
+    quipu.counter("views/c").delete();
+    var unusedD = quipu.counter("views/d").add(3);
+    var unusedOther = quipu.counter("other").add(100);
+    var unusedSame = quipu.counter("views/e").add(1);
+    var unusedBack = quipu.counter("views/e").add(-1);
+    assertEquals(
+        "{\"since\":\"2026-10-24T17:00:00Z\",\"counters\":["
+            + "{\"name\":\"views/a\",\"value\":\"6\",\"change\":\"3\"},"
+            + "{\"name\":\"views/d\",\"value\":\"3\",\"change\":\"3\"},"
+            + "{\"name\":\"views/b/ü\",\"value\":\"25\",\"change\":\"-5\"},"
+            + "{\"name\":\"views/c\",\"change\":\"-7\"}]}",
+        client.get("/v1/counters?sort=-change&prefix=views/").body());
+    Client.Reply first = client.get("/v1/counters?sort=change&prefix=views/&limit=3");
+    assertEquals("-7", first.json().get("counters").get(0).get("change").stringValue());
+    clock.advance(Duration.ofMinutes(330)); // the cursor has the boundary
+    Client.Reply rest =
+        client.get("/v1/counters?sort=change&prefix=views/&limit=3&cursor=" + first.text("cursor"));
+    assertEquals(
+        "{\"since\":\"2026-10-24T17:00:00Z\",\"counters\":["
+            + "{\"name\":\"views/d\",\"value\":\"3\",\"change\":\"3\"}]}",
+        rest.body());
+    String day = client.get("/v1/counters?sort=-change&prefix=views/&step=day&q=B/").body();
+    assertTrue(day.contains("no history") || day.contains("not known"), day);
+    Client.Reply rate = client.get("/v1/counters?sort=-rate&prefix=views/");
+    assertEquals(400, rate.status());
+    assertTrue(rate.text("detail").contains("the shortest step there is hour"), rate.body());
+    assertEquals(400, client.get("/v1/counters?sort=-change&prefix=other").status());
+    assertEquals(400, client.get("/v1/counters?sort=-value&step=day").status());
+    assertEquals(400, client.get("/v1/counters?sort=-change&prefix=views/&cursor=eA").status());
+  }
+
+  @Test
+  void countersAreRankedByRate() throws IOException {
+    server.close();
+    quipu.close();
+    EngineOptions options =
+        EngineOptions.defaults()
+            .withClock(clock)
+            .withHistory(HistoryRules.parse("views/*=minute:2d"));
+    quipu = Backends.on(Engine.open(directory, options));
+    server = start(quipu);
+    client = new Client(server.address());
+    clock.advance(Duration.ofMinutes(5).plusSeconds(30));
+    var unusedA = quipu.counter("views/a").add(300);
+    clock.advance(Duration.ofMinutes(1));
+    var unusedB = quipu.counter("views/b").add(45);
+    assertEquals(
+        "{\"since\":\"2026-10-24T12:05:00Z\",\"counters\":["
+            + "{\"name\":\"views/a\",\"value\":\"300\",\"change\":\"300\",\"rate\":\"3.333\"},"
+            + "{\"name\":\"views/b\",\"value\":\"45\",\"change\":\"45\",\"rate\":\"0.500\"}]}",
+        client.get("/v1/counters?sort=-rate&prefix=views/").body());
+  }
+
+  @Test
   void bucketsHaveValueAndChange() {
     count(72);
     String path = "/v1/counters/views%2Fa/history?step=day&from=2026-10-23T00:00:00Z";

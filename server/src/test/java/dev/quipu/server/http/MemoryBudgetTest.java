@@ -56,7 +56,8 @@ final class MemoryBudgetTest {
             plain.display(),
             plain.presence(),
             "memory:",
-            () -> "none");
+            () -> "none",
+            Optional.empty());
     HttpOptions options =
         HttpOptions.defaults()
             .at("127.0.0.1", 0, Optional.empty(), false)

@@ -34,6 +34,7 @@ import dev.quipu.server.http.route.Services;
 import dev.quipu.server.net.HostProcess;
 import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.server.net.Preparation;
+import dev.quipu.server.webhook.Webhooks;
 import dev.quipu.technique.Compactions;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.time.Clock;
@@ -55,6 +56,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -149,6 +151,8 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Mixin private EngineFlags engineFlags = new EngineFlags();
 
+  @Mixin private WebhookFlags webhooks = new WebhookFlags();
+
   @Option(
       names = "--backup-to",
       paramLabel = "DIR|URI",
@@ -218,6 +222,7 @@ public final class ServeCommand implements Callable<Integer> {
     views.options();
     cache.check();
     online.check();
+    webhooks.check(regions.of(counting).isEmpty() && OpenedStore.isEngine(storeUri()));
     Optional.ofNullable(queue)
         .filter(uri -> !OpenedStore.isEngine(uri))
         .ifPresent(ServeCommand::queueUrl);
@@ -253,6 +258,8 @@ public final class ServeCommand implements Callable<Integer> {
       Optional<ContinuousBackup> backup = backup(engine);
       backup.ifPresent(each -> closing.addFirst(each::close));
       MemoryBudget budget = MemoryBudget.ofHeap();
+      Optional<Webhooks> sending = webhooks.start(engine, policy::onError);
+      sending.ifPresent(each -> closing.addFirst(each::close));
       List<PortFlags.Open> others = ports.open(options, tls, counters, budget, closing);
       HostProcess host =
           new HostProcess(
@@ -260,8 +267,12 @@ public final class ServeCommand implements Callable<Integer> {
               policy::onError,
               () -> PortFlags.impediment(others).or(opened.impediment).or(rejected),
               PortFlags.meters(others),
-              backup.map(ContinuousBackup::meters).stream().toList());
-      HttpServer server = HttpServer.start(options, tls, opened.services, host, Clock.system());
+              Stream.concat(
+                      backup.map(ContinuousBackup::meters).stream(),
+                      sending.map(Webhooks::meters).stream())
+                  .toList());
+      Services services = opened.services.sending(sending);
+      HttpServer server = HttpServer.start(options, tls, services, host, Clock.system());
       closing.addFirst(server::close);
       List<PortFlags.Open> all = new ArrayList<>();
       all.add(

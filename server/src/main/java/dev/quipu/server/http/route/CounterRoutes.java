@@ -47,6 +47,7 @@ record CounterRoutes(
     Counters counters,
     Function<Supplier<AddResult>, AddResult> observed,
     Balances balances,
+    RankRoutes ranks,
     Failures failures) {
   static final String ADD = "/v1/counters/{name}/add";
   static final String BULK = "/v1/counters/bulk";
@@ -407,7 +408,7 @@ record CounterRoutes(
   /** GET /v1/counters */
   HttpReply list(Exchange exchange) {
     if (RankRoutes.isFor(exchange)) {
-      return new RankRoutes(counters).list(exchange);
+      return ranks.list(exchange);
     }
     exchange.allowParameters(Set.of("prefix", "limit", "cursor"));
     String prefix = exchange.parameter("prefix").orElse("");

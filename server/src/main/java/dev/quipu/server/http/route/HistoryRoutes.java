@@ -64,6 +64,11 @@ record HistoryRoutes(Counters counters, Clock clock) {
   }
 
   private CounterHistory history() {
+    return history(counters);
+  }
+
+  /** Returns the past of counters. */
+  static CounterHistory history(Counters counters) {
     return counters
         .as(EmbeddedEngine.class)
         .map(EmbeddedEngine::history)
@@ -74,10 +79,7 @@ record HistoryRoutes(Counters counters, Clock clock) {
   }
 
   private Period period(Exchange exchange) {
-    HistoryStep step = HistoryStep.parse(exchange.parameter("step").orElse("hour"));
-    if (exchange.parameter("tz").isPresent()) {
-      step = new HistoryStep(step.unit(), HistoryStep.zone(exchange.requiredParameter("tz")));
-    }
+    HistoryStep step = step(exchange);
     Instant to = time(exchange, "to").orElse(Instant.ofEpochMilli(clock.epochMillis()));
     Instant from = time(exchange, "from").orElse(to.minus(PERIOD));
     if (!from.isBefore(to)) {
@@ -100,7 +102,17 @@ record HistoryRoutes(Counters counters, Clock clock) {
     return new Period(step, boundaries);
   }
 
-  private static Optional<Instant> time(Exchange exchange, String parameter) {
+  /** Returns the step of a request, in its time zone. */
+  static HistoryStep step(Exchange exchange) {
+    HistoryStep step = HistoryStep.parse(exchange.parameter("step").orElse("hour"));
+    return exchange
+        .parameter("tz")
+        .map(zone -> new HistoryStep(step.unit(), HistoryStep.zone(zone)))
+        .orElse(step);
+  }
+
+  /** Returns the time in a query parameter. */
+  static Optional<Instant> time(Exchange exchange, String parameter) {
     return exchange
         .parameter(parameter)
         .map(text -> {

@@ -3,23 +3,32 @@ package dev.quipu.server.http.route;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
 import dev.quipu.Limits;
+import dev.quipu.engine.history.HistoryStep;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
+import dev.quipu.server.rank.Movers;
 import dev.quipu.server.rank.Namespaces;
+import dev.quipu.server.rank.Place;
 import dev.quipu.server.rank.Ranking;
 import dev.quipu.server.rank.Selection;
+import dev.quipu.time.Clock;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
 /** Serves counters by value or by a part of their names, and namespaces with sums. */
-record RankRoutes(Counters counters) {
+record RankRoutes(Counters counters, Clock clock) {
   private static final String SORT = "sort";
   private static final String TEXT = "q";
-  private static final Set<String> SORTS = Set.of("name", "value", "-value");
+  private static final Set<String> SORTS =
+      Set.of("name", "value", "-value", "change", "-change", "rate", "-rate");
+  private static final int RATE_DIGITS = 3;
   private static final int PAGE_COUNTERS = 100;
   private static final char CURSOR_SEPARATOR = ' '; // after the value, which has none
 
@@ -30,16 +39,26 @@ record RankRoutes(Counters counters) {
 
   /** GET /v1/counters with sort or q */
   HttpReply list(Exchange exchange) {
-    exchange.allowParameters(Set.of("prefix", "limit", "cursor", SORT, TEXT));
+    exchange.allowParameters(
+        Set.of("prefix", "limit", "cursor", "step", "tz", "since", SORT, TEXT));
     String sort = exchange.parameter(SORT).orElse("name");
     if (!SORTS.contains(sort)) {
       throw Problem.badRequest(
-          "query parameter sort is '%s'; it must be name, value or -value".formatted(sort));
+          "query parameter sort is '%s'; it must be name, value, change or rate, or one of the latter after -"
+              .formatted(sort));
     }
     Selection selection =
         new Selection(exchange.parameter("prefix").orElse(""), exchange.parameter(TEXT).orElse(""));
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
     exchange.reserve((2L * limit + Limits.PAGE_COUNTERS_MAX) * CounterRoutes.LISTED_BYTES);
+    if (sort.endsWith("change") || sort.endsWith("rate")) {
+      return byChange(exchange, selection, sort, limit);
+    }
+    for (String each : List.of("step", "tz", "since")) {
+      if (exchange.parameter(each).isPresent()) {
+        throw Problem.badRequest("query parameter %s needs sort=-change".formatted(each));
+      }
+    }
     return sort.equals("name")
         ? byName(exchange, selection, limit)
         : byValue(exchange, new Ranking(selection, sort.equals("-value")), limit);
@@ -64,21 +83,90 @@ record RankRoutes(Counters counters) {
   }
 
   private HttpReply byValue(Exchange exchange, Ranking ranking, int limit) {
-    Optional<Ranking.Place> after =
-        exchange.parameter("cursor").map(Cursor::decode).map(RankRoutes::place);
+    Optional<Place> after = exchange.parameter("cursor").map(Cursor::decode).map(RankRoutes::place);
     Ranking.Page page = ranking.page(counters, after, limit, exchange::mayBegin);
-    return reply(
-        page.counters(),
-        page.resumeAfter()
-            .map(place -> place.value().toPlainString() + CURSOR_SEPARATOR + place.name()));
+    return reply(page.counters(), page.resumeAfter().map(RankRoutes::text));
   }
 
-  private static Ranking.Place place(String cursor) {
+  private static String text(Place place) {
+    return place.rank().toPlainString() + CURSOR_SEPARATOR + place.name();
+  }
+
+  private static Place place(String cursor) {
     int end = cursor.indexOf(CURSOR_SEPARATOR);
-    if (end > 0 && cursor.substring(0, end).matches("-?[0-9]{1,19}(\\.[0-9]{1,18})?")) {
-      return new Ranking.Place(new BigDecimal(cursor.substring(0, end)), cursor.substring(end + 1));
+    if (end > 0 && cursor.substring(0, end).matches("-?[0-9]{1,20}(\\.[0-9]{1,18})?")) {
+      return new Place(new BigDecimal(cursor.substring(0, end)), cursor.substring(end + 1));
     }
     throw Cursor.malformed();
+  }
+
+  private HttpReply byChange(Exchange exchange, Selection selection, String sort, int limit) {
+    boolean isRate = sort.endsWith("rate");
+    Optional<String> cursor = exchange.parameter("cursor").map(Cursor::decode);
+    Instant since =
+        cursor.map(RankRoutes::sinceOf).orElseGet(() -> isRate ? aMinuteAgo() : since(exchange));
+    Optional<Place> after =
+        cursor.map(text -> place(text.substring(text.indexOf(CURSOR_SEPARATOR) + 1)));
+    Movers movers = new Movers(selection, since, sort.startsWith("-"));
+    Movers.Page page =
+        movers.page(HistoryRoutes.history(counters), counters, after, limit, exchange::mayBegin);
+    long millis = Math.max(1, clock.epochMillis() - since.toEpochMilli());
+    return HttpReply.written(
+        200,
+        json -> {
+          json.writeStartObject();
+          json.writeStringProperty("since", since.toString());
+          json.writeArrayPropertyStart("counters");
+          for (Movers.Moved each : page.counters()) {
+            json.writeStartObject();
+            json.writeStringProperty("name", each.name());
+            each.reading()
+                .ifPresent(now -> json.writeStringProperty("value", now.text(now.value())));
+            json.writeStringProperty("change", each.change().toPlainString());
+            if (isRate) {
+              json.writeStringProperty("rate", rate(each.change(), millis));
+            }
+            json.writeEndObject();
+          }
+          json.writeEndArray();
+          page.resumeAfter()
+              .map(place -> since.toEpochMilli() + " " + text(place))
+              .ifPresent(place -> json.writeStringProperty("cursor", Cursor.encode(place)));
+          json.writeEndObject();
+        });
+  }
+
+  /** Returns a change per second. */
+  private static String rate(BigDecimal change, long millis) {
+    return change
+        .multiply(BigDecimal.valueOf(1_000))
+        .divide(BigDecimal.valueOf(millis), RATE_DIGITS, RoundingMode.HALF_EVEN)
+        .toPlainString();
+  }
+
+  /** Returns the last boundary between minutes that is at least a minute ago. */
+  private Instant aMinuteAgo() {
+    return Instant.ofEpochMilli(clock.epochMillis())
+        .minus(1, ChronoUnit.MINUTES)
+        .truncatedTo(ChronoUnit.MINUTES);
+  }
+
+  /** Returns the boundary in a request; by default, the start of the present bucket. */
+  private Instant since(Exchange exchange) {
+    HistoryStep step = HistoryRoutes.step(exchange);
+    long at =
+        HistoryRoutes.time(exchange, "since")
+            .map(Instant::toEpochMilli)
+            .orElse(clock.epochMillis());
+    return Instant.ofEpochMilli(step.floor(at));
+  }
+
+  private static Instant sinceOf(String cursor) {
+    String first = cursor.substring(0, Math.max(0, cursor.indexOf(CURSOR_SEPARATOR)));
+    if (!first.matches("[0-9]{1,15}")) {
+      throw Cursor.malformed();
+    }
+    return Instant.ofEpochMilli(Long.parseLong(first));
   }
 
   private static HttpReply reply(List<CounterPage.Entry> page, Optional<String> cursor) {

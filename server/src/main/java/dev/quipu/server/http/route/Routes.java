@@ -43,11 +43,13 @@ public final class Routes {
       Supplier<Optional<String>> impediment,
       Clock clock) {
     Quipu quipu = services.quipu();
+    RankRoutes ranks = new RankRoutes(quipu.counters(), clock);
     CounterRoutes counters =
         new CounterRoutes(
             quipu.counters(),
             quipu::observed,
             new Balances(() -> quipu.part(Holds.class)),
+            ranks,
             failures);
     TransactionRoutes transactions =
         new TransactionRoutes(() -> quipu.part(Transactions.class), counters);
@@ -63,6 +65,7 @@ public final class Routes {
     RevisionRoutes revisions = new RevisionRoutes(() -> quipu.part(RevisionLog.class));
     JobRoutes jobs = new JobRoutes(() -> quipu.part(RangeJobs.class));
     HistoryRoutes history = new HistoryRoutes(quipu.counters(), clock);
+    ThresholdRoutes thresholds = new ThresholdRoutes(quipu.counters(), services.webhooks());
     PageRoutes page = new PageRoutes();
     OperationRoutes operation = new OperationRoutes(services, metrics, impediment, clock);
     all =
@@ -70,13 +73,17 @@ public final class Routes {
             Route.post(CounterRoutes.ADD, SMALL_BODY_BYTES_MAX, counters::add).in(counters::part),
             Route.post(CounterRoutes.BULK, BULK_BODY_BYTES_MAX, counters::bulk),
             Route.get("/v1/counters", counters::list),
-            Route.get("/v1/namespaces", new RankRoutes(quipu.counters())::namespaces),
+            Route.get("/v1/namespaces", ranks::namespaces),
             Route.get("/v1/watch", new WatchRoutes(watch)::watch),
             Route.query("/v1/counters/read", NAMES_BODY_BYTES_MAX, counters::readAll),
             Route.post("/v1/counters/{name}/holds", SMALL_BODY_BYTES_MAX, holds::placeOne),
             Route.get("/v1/counters/{name}/holds", holds::list),
             Route.get("/v1/counters/{name}/history", history::values),
             Route.get("/v1/history", history::sums),
+            Route.get("/v1/thresholds", thresholds::list),
+            Route.get("/v1/thresholds/{id}", thresholds::read),
+            Route.put("/v1/thresholds/{id}", SMALL_BODY_BYTES_MAX, thresholds::put),
+            Route.delete("/v1/thresholds/{id}", thresholds::delete),
             Route.get("/v1/counters/{name}", counters::read),
             Route.put("/v1/counters/{name}", SMALL_BODY_BYTES_MAX, counters::set),
             Route.delete("/v1/counters/{name}", counters::delete),
@@ -113,6 +120,7 @@ public final class Routes {
             Route.put("/v1/jobs/{name}", SMALL_BODY_BYTES_MAX, jobs::open),
             Route.get("/v1/jobs/{name}", jobs::read),
             Route.get("/v1/technique", operation::technique),
+            Route.get("/v1/demo", DemoRoutes::run),
             Route.get("/hit/{name}.svg", hits::badge).andForPages(),
             Route.get("/hit/{name}.json", hits::shield).andForPages(),
             Route.open("/views.js", hits::script),

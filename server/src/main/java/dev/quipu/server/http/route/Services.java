@@ -4,6 +4,7 @@ import dev.quipu.Quipu;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.ingest.ViewQueue;
 import dev.quipu.presence.Presence;
+import dev.quipu.server.webhook.Webhooks;
 import dev.quipu.store.Survival;
 import dev.quipu.view.ViewCounter;
 import java.util.Optional;
@@ -16,6 +17,7 @@ import java.util.function.Supplier;
  * @param queue where views wait to be counted; empty to count them immediately
  * @param storeName the name of the store in responses
  * @param durability returns what acknowledged adds survive now
+ * @param webhooks delivers crossings of thresholds; empty if it is off
  */
 public record Services(
     Quipu quipu,
@@ -24,7 +26,8 @@ public record Services(
     DisplayCounters display,
     Supplier<Presence> presence,
     String storeName,
-    Supplier<String> durability) {
+    Supplier<String> durability,
+    Optional<Webhooks> webhooks) {
   /** Returns all services on one store, without a cache and a queue. */
   public static Services of(Quipu quipu, String storeName) {
     Services all =
@@ -35,27 +38,34 @@ public record Services(
             quipu.part(DisplayCounters.class),
             () -> quipu.part(Presence.class),
             storeName,
-            Survival.FSYNC::text);
+            Survival.FSYNC::text,
+            Optional.empty());
     return quipu.isRegional() ? all : all.with(quipu.part(Presence.class));
   }
 
   /** Returns the same services, whose adds survive something else. */
   public Services surviving(Supplier<String> other) {
-    return new Services(quipu, views, queue, display, presence, storeName, other);
+    return new Services(quipu, views, queue, display, presence, storeName, other, webhooks);
+  }
+
+  /** Returns the same services, whose crossings are delivered. */
+  public Services sending(Optional<Webhooks> to) {
+    return new Services(quipu, views, queue, display, presence, storeName, durability, to);
   }
 
   /** Returns the same services with other display counters. */
   public Services showing(DisplayCounters other) {
-    return new Services(quipu, views, queue, other, presence, storeName, durability);
+    return new Services(quipu, views, queue, other, presence, storeName, durability, webhooks);
   }
 
   /** Returns the same services with another presence. */
   public Services with(Presence other) {
-    return new Services(quipu, views, queue, display, () -> other, storeName, durability);
+    return new Services(quipu, views, queue, display, () -> other, storeName, durability, webhooks);
   }
 
   /** Returns the same services with another view counter, fed by a queue if there is one. */
   public Services counting(ViewCounter other, Optional<ViewQueue> from) {
-    return new Services(quipu, () -> other, from, display, presence, storeName, durability);
+    return new Services(
+        quipu, () -> other, from, display, presence, storeName, durability, webhooks);
   }
 }

@@ -103,7 +103,8 @@ final class CounterRoutesTest {
         new Balances(() -> {
           throw new UnsupportedOperationException();
         });
-    return new CounterRoutes(counters, Supplier::get, none, FAILURES);
+    RankRoutes ranks = new RankRoutes(counters, Clock.system());
+    return new CounterRoutes(counters, Supplier::get, none, ranks, FAILURES);
   }
 
   private static Exchange exchange(HttpMethod method, String name, String body) {

@@ -1,0 +1,80 @@
+package dev.quipu.server.rank;
+
+import dev.quipu.Counters;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.backend.CounterHistory;
+import dev.quipu.backend.CounterHistory.Changed;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Counters by how much they changed since a boundary of the past; those that changed equally by
+ * name. A counter that has its value of then is not among them.
+ *
+ * @param isDescending whether the greatest increase comes first
+ */
+public record Movers(Selection selection, Instant since, boolean isDescending) {
+  /**
+   * A counter that changed.
+   *
+   * @param reading its present value; empty if it no longer exists
+   */
+  public record Moved(String name, Optional<Reading> reading, BigDecimal change) {}
+
+  /**
+   * A part of the ranking.
+   *
+   * @param resumeAfter the place after which the next part starts; empty on the last one
+   */
+  public record Page(List<Moved> counters, Optional<Place> resumeAfter) {
+    /** Copies the list. */
+    public Page {
+      counters = List.copyOf(counters);
+    }
+  }
+
+  /**
+   * Returns the first counters after a place. Reads all counters that changed.
+   *
+   * @param mayContinue asked before each page of counters is read
+   * @throws IllegalArgumentException if the values at the boundary are not kept, too many counters
+   *     changed, or there is no time
+   */
+  public Page page(
+      CounterHistory history,
+      Counters counters,
+      Optional<Place> after,
+      int limit,
+      BooleanSupplier mayContinue) {
+    Best<Moved> best =
+        new Best<>(each -> new Place(each.change, each.name), isDescending, after, limit);
+    List<Changed> changed =
+        history.changedSince(selection.prefix(), since).stream()
+            .filter(each -> selection.hasText(each.name()))
+            .toList();
+    for (int from = 0; from < changed.size(); from += Limits.PAGE_COUNTERS_MAX) {
+      if (!mayContinue.getAsBoolean()) {
+        throw selection.noTime();
+      }
+      List<Changed> some =
+          changed.subList(from, Math.min(changed.size(), from + Limits.PAGE_COUNTERS_MAX));
+      List<Optional<Reading>> now = counters.readAll(some.stream().map(Changed::name).toList());
+      for (int i = 0; i < some.size(); i++) {
+        Changed each = some.get(i);
+        BigDecimal change = value(now.get(i)).subtract(value(each.before()));
+        if (change.signum() != 0) {
+          best.add(new Moved(each.name(), now.get(i), change));
+        }
+      }
+    }
+    return new Page(best.page(), best.resumeAfter());
+  }
+
+  private static BigDecimal value(Optional<Reading> reading) {
+    return reading.map(Reading::decimal).orElse(BigDecimal.ZERO);
+  }
+}

@@ -1,0 +1,5 @@
+/** Sends crossings of thresholds to webhooks. */
+@NullMarked
+package dev.quipu.server.webhook;
+
+import org.jspecify.annotations.NullMarked;
