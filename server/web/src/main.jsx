@@ -4,13 +4,14 @@ import { href, place } from './router.js';
 import { state } from './stream.js';
 import { Counter } from './pages/Counter.jsx';
 import { Counters } from './pages/Counters.jsx';
+import { Failures } from './pages/Failures.jsx';
 import { Overview } from './pages/Overview.jsx';
 import { Server } from './pages/Server.jsx';
 import { SignIn } from './parts/SignIn.jsx';
 import './style.css';
 
-const PAGES = { overview: Overview, counters: Counters, counter: Counter, server: Server };
-const LINKS = [['overview', 'Overview'], ['counters', 'Counters'], ['server', 'Server']];
+const PAGES = { overview: Overview, counters: Counters, counter: Counter, failures: Failures, server: Server };
+const LINKS = [['overview', 'Overview'], ['counters', 'Counters'], ['failures', 'Failures'], ['server', 'Server']];
 const STATES = {
   live: 'live',
   connecting: 'connecting…',

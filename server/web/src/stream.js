@@ -3,8 +3,8 @@ import { headers, isTokenNeeded } from './api.js';
 
 const RETRY_MILLIS = 1000;
 
-/** Whether the last stream that was opened is connected: live, connecting, or unsupported. */
-export const state = signal('connecting');
+/** Whether the last stream that was opened is connected: live, connecting, or unsupported; empty before the first. */
+export const state = signal('');
 
 /**
  * Follows counters with a prefix. fetch and not EventSource, which cannot send a token.
@@ -21,6 +21,7 @@ export function follow(prefix, present, receive) {
 
 async function run(prefix, present, receive, signal) {
   let lastId = '';
+  state.value ||= 'connecting';
   while (!signal.aborted) {
     try {
       const more = lastId ? { 'Last-Event-ID': lastId } : {};

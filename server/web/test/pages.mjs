@@ -60,6 +60,7 @@ const PLACES = {
   search: '#/counters?q=script',
   counter: '#/counter?name=views/home',
   missing: '#/counter?name=nothing',
+  failures: '#/failures?run=add,drop-reply,partition&seed=3',
   server: '#/server',
 };
 
@@ -174,6 +175,60 @@ const TESTS = {
     await page.waitForSelector('strong:text-is("0")');
     await page.goto(`${base}/#/counter?name=stock`);
     await page.waitForSelector('text=no history of stock is kept');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'failures do what each technique states'(browser) {
+    const { page, faults, close } = await open(browser, {});
+    await page.goto(`${base}/#/failures`);
+    await page.waitForSelector('h1');
+    const counts = () => page.locator('.figure').allInnerTexts();
+    for (const [button, expected] of [
+      ['Add 1', ['1', '1', '1', '1']],
+      ['Drop the reply', ['2', '2', '3 (+1)', '2']],
+      ['Deliver twice', ['3', '4 (+1)', '5 (+2)', '3']],
+    ]) {
+      await page.getByRole('button', { name: button }).click();
+      await page.waitForFunction(
+        (texts) => JSON.stringify(Array.from(document.querySelectorAll('.figure'), (each) => each.innerText)) === texts,
+        JSON.stringify(expected),
+      );
+    }
+    await page.getByRole('button', { name: 'Partition the region' }).click();
+    await page.getByRole('button', { name: 'Kill the writer' }).click();
+    await page.waitForSelector('.figure:text-is("9")');
+    const [truth, , repeated, exact] = await counts();
+    assert.equal(exact, truth);
+    assert.match(repeated, /\(\+/);
+    const before = await counts();
+    await page.reload(); // the address has the run
+    await page.waitForSelector('.figure:text-is("9")');
+    assert.deepEqual(await counts(), before);
+    await page.getByLabel('Technique 1').selectOption('token-set');
+    await page.waitForFunction(() => document.querySelectorAll('.figure')[1].innerText === '9');
+    await page.getByLabel('Seed').fill('5');
+    await page.keyboard.press('Tab');
+    await page.waitForSelector('pre:has-text("--seed 5")');
+    await page.getByRole('button', { name: 'Start again' }).click();
+    await page.waitForSelector('.figure:text-is("0")');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'a counter is shown on another page'(browser) {
+    await add('views/"embedded"', 4);
+    const { page, faults, close } = await open(browser, {});
+    await page.goto(`${base}/#/counter?${new URLSearchParams({ name: 'views/"embedded"' })}`);
+    await page.getByText('A badge, or the number').click();
+    const [image, script] = await page.locator('#embed ~ details pre').allInnerTexts();
+    const other = await browser.newPage();
+    await other.setContent(`<body>${image}${script.replace(' async', ' data-every="1"')}</body>`);
+    await other.waitForSelector('.quipu-counter:text-is("4")');
+    await add('views/"embedded"', 1);
+    await other.waitForSelector('.quipu-counter:text-is("5")');
+    assert.ok(await other.evaluate(() => document.querySelector('img').naturalWidth > 40));
+    await other.close();
     assert.deepEqual(faults, []);
     await close();
   },

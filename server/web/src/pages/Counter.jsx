@@ -39,7 +39,25 @@ export function Counter({ query }) {
         <Outcome name={name} />
       </div>
       <Open name={name} />
+      <Embed name={name} />
     </>
+  );
+}
+
+/** The badge, and what shows the counter on another page. */
+function Embed({ name }) {
+  const badge = `${location.origin}/badge/${encodeURIComponent(name)}.svg`;
+  const attribute = name.replace(/[&"<>]/g, (each) => `&#${each.charCodeAt(0)};`);
+  return (
+    <section class="card" aria-labelledby="embed">
+      <h2 id="embed">On another page</h2>
+      <details>
+        <summary>A badge, or the number</summary>
+        <Copy label="Badge" text={`<img src="${badge}" alt="${attribute}">`} />
+        <Copy label="Number" text={`<script src="${location.origin}/badge.js" data-counter="${attribute}" async></script>`} />
+        <p class="note">A server that requires a token shows only counters with a prefix of <code>--show</code>.</p>
+      </details>
+    </section>
   );
 }
 

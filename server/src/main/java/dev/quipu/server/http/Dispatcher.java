@@ -36,6 +36,7 @@ final class Dispatcher {
 
   private final Routes routes;
   private final Optional<byte[]> token;
+  private final Optional<byte[]> readToken;
   private final Set<String> origins;
   private final Failures failures;
   private volatile String lastHost = ""; // allowed; most requests have the same
@@ -45,6 +46,7 @@ final class Dispatcher {
     this.failures = failures;
     this.origins = access.origins();
     this.token = access.token().map(text -> text.getBytes(StandardCharsets.UTF_8));
+    this.readToken = access.readToken().map(text -> text.getBytes(StandardCharsets.UTF_8));
   }
 
   /**
@@ -69,7 +71,7 @@ final class Dispatcher {
     }
     Route route = found.get();
     if (!route.open() && !forPages) {
-      checkToken(request.headers());
+      checkToken(request.headers(), route);
     }
     if (route.writes() && !(forPages && isAllowedOrigin(request.headers()))) {
       checkOrigin(request);
@@ -235,7 +237,7 @@ final class Dispatcher {
     return new Problem(403, "forbidden", "Forbidden", detail);
   }
 
-  private void checkToken(HttpHeaders headers) {
+  private void checkToken(HttpHeaders headers, Route route) {
     if (token.isEmpty()) {
       return;
     }
@@ -243,7 +245,12 @@ final class Dispatcher {
     String prefix = "Bearer ";
     boolean isBearer = sent.startsWith(prefix);
     byte[] given = HeaderText.bytes(isBearer ? sent.substring(prefix.length()) : "");
-    if (!MessageDigest.isEqual(given, token.get())) {
+    boolean isFull = MessageDigest.isEqual(given, token.get());
+    boolean isForReading = readToken.isPresent() && MessageDigest.isEqual(given, readToken.get());
+    if (isForReading && route.writes()) {
+      throw forbidden("this token only reads; send that of the server's --token-file");
+    }
+    if (!isFull && !isForReading) {
       throw new Problem(
           401,
           "unauthorized",

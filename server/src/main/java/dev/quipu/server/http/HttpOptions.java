@@ -25,8 +25,20 @@ public record HttpOptions(
    * @param insecure whether other machines may connect without a token
    * @param origins sites whose pages may send views and embed hit badges without a token; {@code *}
    *     for all
+   * @param readToken a token that may only read; empty for none
+   * @param shown prefixes of counters that badges show without a token
    */
-  public record Access(Optional<String> token, boolean insecure, Set<String> origins) {}
+  public record Access(
+      Optional<String> token,
+      boolean insecure,
+      Set<String> origins,
+      Optional<String> readToken,
+      Set<String> shown) {
+    /** Returns whether a badge may show a counter. */
+    boolean shows(String counter) {
+      return token.isEmpty() || shown.stream().anyMatch(counter::startsWith);
+    }
+  }
 
   /**
    * Timeouts of a connection.
@@ -74,13 +86,13 @@ public record HttpOptions(
             Duration.ofSeconds(60),
             Duration.ofSeconds(15),
             Duration.ofSeconds(10));
-    Access access = new Access(Optional.empty(), false, Set.of());
+    Access access = new Access(Optional.empty(), false, Set.of(), Optional.empty(), Set.of());
     return new HttpOptions("127.0.0.1", PORT, access, 20_000, requestsOfHeap(), timeouts);
   }
 
   /** Returns the same options with another address. */
   public HttpOptions at(String otherBind, int otherPort, Optional<String> token, boolean insecure) {
-    Access other = new Access(token, insecure, access.origins);
+    Access other = new Access(token, insecure, access.origins, access.readToken, access.shown);
     return new HttpOptions(otherBind, otherPort, other, connectionsMax, requestsMax, timeouts);
   }
 
@@ -103,7 +115,33 @@ public record HttpOptions(
             "--allow-origin is '%s'; it must be like https://blog.example, or *".formatted(site));
       }
     }
-    Access other = new Access(access.token, access.insecure, Set.copyOf(sites));
+    Access other =
+        new Access(
+            access.token, access.insecure, Set.copyOf(sites), access.readToken, access.shown);
+    return new HttpOptions(bind, port, other, connectionsMax, requestsMax, timeouts);
+  }
+
+  /** Returns the same options, whose badges show counters with these prefixes without a token. */
+  public HttpOptions showing(Set<String> prefixes) {
+    Access other =
+        new Access(
+            access.token, access.insecure, access.origins, access.readToken, Set.copyOf(prefixes));
+    return new HttpOptions(bind, port, other, connectionsMax, requestsMax, timeouts);
+  }
+
+  /**
+   * Returns the same options with a token that may only read.
+   *
+   * @throws IllegalArgumentException if nothing else requires a token, or it is the same
+   */
+  public HttpOptions readableWith(Optional<String> readToken) {
+    if (readToken.isPresent() && (access.token.isEmpty() || access.token.equals(readToken))) {
+      throw new IllegalArgumentException(
+          "--read-token-file needs --token-file, with another token: without one, nothing requires"
+              + " a token");
+    }
+    Access other =
+        new Access(access.token, access.insecure, access.origins, readToken, access.shown);
     return new HttpOptions(bind, port, other, connectionsMax, requestsMax, timeouts);
   }
 

@@ -109,7 +109,9 @@ public final class HttpServer implements AutoCloseable {
     this.workers = new Workers(options.requestsMax(), host);
     Failures failures =
         new Failures(host, services.quipu().counters().technique(), services.storeName());
-    this.routes = new Routes(services, metrics, failures, watch, this::impediment, clock);
+    this.routes =
+        new Routes(
+            services, metrics, failures, watch, options.access()::shows, this::impediment, clock);
     Dispatcher dispatcher = new Dispatcher(routes, options.access(), failures);
     this.shared =
         new Connection.Shared(options, dispatcher, workers, host, metrics, clock, new HttpDate());

@@ -22,7 +22,6 @@ import dev.quipu.region.Merges;
 import dev.quipu.region.RegionalCollection;
 import dev.quipu.server.cli.access.Environment;
 import dev.quipu.server.cli.access.OpenedStore;
-import dev.quipu.server.cli.access.Target;
 import dev.quipu.server.cli.input.Stopping;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.LogOption;
@@ -51,7 +50,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -127,15 +125,6 @@ public final class ServeCommand implements Callable<Integer> {
   private @Nullable String queue;
 
   @Option(
-      names = "--allow-origin",
-      split = ",",
-      paramLabel = "ORIGIN",
-      description =
-          "Allow pages of this site to send views and embed hit badges without a token; may be"
-              + " repeated; * for all sites.")
-  private List<String> origins = List.of();
-
-  @Option(
       names = "--http",
       paramLabel = "PORT",
       description = "Listen on this port (default ${DEFAULT-VALUE}; 0 picks one).")
@@ -161,14 +150,7 @@ public final class ServeCommand implements Callable<Integer> {
               + " s3://BUCKET/PREFIX, twice a second. See quipu restore.")
   private @Nullable String backupTo;
 
-  @Option(
-      names = "--token-file",
-      paramLabel = "FILE",
-      description = "Require the bearer token in this file (or env QUIPU_TOKEN).")
-  private @Nullable Path tokenFile;
-
-  @Option(names = "--insecure", description = "Allow other machines to connect without a token.")
-  private boolean insecure;
+  @Mixin private AccessFlags access = new AccessFlags();
 
   @Option(
       names = "--on-failure",
@@ -213,10 +195,7 @@ public final class ServeCommand implements Callable<Integer> {
     log.use();
     Preparation.start();
     ports.check(storeUri(), bind, http);
-    HttpOptions options =
-        HttpOptions.defaults()
-            .at(bind, http, Target.token(tokenFile), insecure)
-            .forPagesOf(Set.copyOf(origins));
+    HttpOptions options = access.options(bind, http);
     Optional<SslContext> tls = ports.tls();
     counting.check();
     views.options();

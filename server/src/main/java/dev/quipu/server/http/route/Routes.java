@@ -14,6 +14,7 @@ import io.netty.handler.codec.http.HttpMethod;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** The table of routes. It drives dispatch and metrics; a test compares the OpenAPI document. */
@@ -33,6 +34,7 @@ public final class Routes {
    * Creates the table.
    *
    * @param watch sends changes; empty if the store is not the engine
+   * @param isShown returns whether badges may show a counter
    * @param impediment returns why the process cannot serve although the store responds
    */
   public Routes(
@@ -40,6 +42,7 @@ public final class Routes {
       Metrics metrics,
       Failures failures,
       Optional<WatchHub> watch,
+      Predicate<String> isShown,
       Supplier<Optional<String>> impediment,
       Clock clock) {
     Quipu quipu = services.quipu();
@@ -66,6 +69,7 @@ public final class Routes {
     JobRoutes jobs = new JobRoutes(() -> quipu.part(RangeJobs.class));
     HistoryRoutes history = new HistoryRoutes(quipu.counters(), clock);
     ThresholdRoutes thresholds = new ThresholdRoutes(quipu.counters(), services.webhooks());
+    BadgeRoutes badges = new BadgeRoutes(quipu.counters(), isShown);
     PageRoutes page = new PageRoutes();
     OperationRoutes operation = new OperationRoutes(services, metrics, impediment, clock);
     all =
@@ -124,6 +128,9 @@ public final class Routes {
             Route.get("/hit/{name}.svg", hits::badge).andForPages(),
             Route.get("/hit/{name}.json", hits::shield).andForPages(),
             Route.open("/views.js", hits::script),
+            Route.open("/badge/{name}.svg", badges::picture),
+            Route.open("/badge/{name}.json", badges::value),
+            Route.open("/badge.js", badges::script),
             Route.open("/", page::index),
             Route.open("/icon.svg", page::icon),
             Route.open("/assets/{name}", page::asset),
