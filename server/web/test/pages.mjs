@@ -216,6 +216,23 @@ const TESTS = {
     await close();
   },
 
+  async 'thresholds are shown, and whether their webhooks fail'(browser) {
+    const webhook = 'http://127.0.0.1:1/nothing-listens';
+    const defined = await call('PUT', '/v1/thresholds/low', { prefix: 'crossed/', at: 5, direction: 'up', webhook });
+    assert.equal(defined.id, 'low');
+    await add('crossed/a', 7);
+    const { page, faults, close } = await open(browser, {});
+    await page.goto(`${base}/#/counter?name=crossed/a`);
+    await page.waitForSelector('#thresholds ~ table td.bad:has-text("fails: ConnectException")');
+    await checkLooks(page, 'thresholds');
+    await page.goto(`${base}/#/counter?name=views/home`);
+    await page.waitForSelector('.figure');
+    assert.equal(await page.locator('#thresholds').count(), 0);
+    await call('DELETE', '/v1/thresholds/low');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
   async 'a counter is shown on another page'(browser) {
     await add('views/"embedded"', 4);
     const { page, faults, close } = await open(browser, {});

@@ -39,8 +39,46 @@ export function Counter({ query }) {
         <Outcome name={name} />
       </div>
       <Open name={name} />
+      <Thresholds name={name} />
       <Embed name={name} />
     </>
+  );
+}
+
+/** The thresholds that apply to the counter, and whether their webhooks take what is sent. */
+function Thresholds({ name }) {
+  const found = useData('/v1/thresholds', state.value === 'unsupported' ? undefined : 10000);
+  const rows = (found.data?.thresholds || []).filter(
+    (each) => (each.counter === undefined ? name.startsWith(each.prefix) : each.counter === name),
+  );
+  if (rows.length === 0) {
+    return null;
+  }
+  return (
+    <section class="card" aria-labelledby="thresholds">
+      <h2 id="thresholds">Thresholds</h2>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Id</th><th scope="col">Crossed</th><th scope="col" class="number">At</th>
+            <th scope="col" class="number">Waiting</th><th scope="col">Webhook</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((each) => (
+            <tr key={each.id}>
+              <td><code>{each.id}</code></td>
+              <td>{each.direction}</td>
+              <td class="number">{grouped(each.at)}</td>
+              <td class="number">{grouped(each.waiting)}</td>
+              <td class={each.failing ? 'bad' : 'good'}>
+                {each.failing ? `fails: ${each.failing.reason} (${each.failing.attempts} times)` : 'takes what is sent'}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }
 

@@ -171,6 +171,11 @@ final class EngineThresholdsTest {
     add("c", 4);
     kill();
     assertEquals(List.of("c 0 1", "c 1 5"), crossings("t"));
+    assertEquals(
+        List.of("1 up", "5 up"),
+        thresholds().waiting("t", 0, ALL).stream()
+            .map(each -> each.at() + " " + each.direction())
+            .toList());
     assertTrue(thresholds().remove("t"));
     assertFalse(thresholds().remove("t"));
     assertTrue(thresholds().put(on("t", "c", 7, Direction.UP)));

@@ -13,6 +13,10 @@ import dev.quipu.engine.history.HistoryRules;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.route.Services;
+import dev.quipu.server.webhook.AllowedHosts;
+import dev.quipu.server.webhook.Backoff;
+import dev.quipu.server.webhook.WebhookSecret;
+import dev.quipu.server.webhook.Webhooks;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.testservers.Tool;
 import dev.quipu.time.Clock;
@@ -22,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -102,9 +107,21 @@ final class PageIT {
     assumeTrue(chromium.isPresent(), "no chromium on this machine: ./dev deps installs it");
     HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
     countTwoHoursAgo();
-    try (Quipu quipu = Backends.on(Engine.open(directory, EngineOptions.defaults()));
+    Engine engine = Engine.open(directory, EngineOptions.defaults());
+    try (Quipu quipu = Backends.on(engine);
+        Webhooks webhooks =
+            Webhooks.start(
+                engine.thresholds(),
+                AllowedHosts.of(List.of("127.0.0.1:1")), // where nothing listens
+                WebhookSecret.parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "test"),
+                Backoff.DEFAULT,
+                Clock.system(),
+                error -> {});
         HttpServer server =
-            HttpServer.start(options, Services.of(quipu, "engine:"), Clock.system())) {
+            HttpServer.start(
+                options,
+                Services.of(quipu, "engine:").sending(Optional.of(webhooks)),
+                Clock.system())) {
       String url = "http://127.0.0.1:" + server.address().getPort();
       String output = run("node", "test/pages.mjs", url, chromium.orElseThrow());
       System.out.print(output);

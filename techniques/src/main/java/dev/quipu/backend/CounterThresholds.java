@@ -70,11 +70,19 @@ public interface CounterThresholds {
    *
    * @param id differs from that of all other crossings
    * @param sequence its number: crossings of a counter ascend in the order of their commits
+   * @param at the threshold when it was crossed; it may have been replaced since
    * @param before the value before the change; 0 if the counter did not exist
    * @param after the value after it
    */
   record Crossing(
-      String id, long sequence, String counter, Decimal before, Decimal after, Instant time) {}
+      String id,
+      long sequence,
+      Decimal at,
+      Direction direction,
+      String counter,
+      Decimal before,
+      Decimal after,
+      Instant time) {}
 
   /**
    * Defines a threshold, or replaces one, which keeps its crossings. Changes from now on cross it.

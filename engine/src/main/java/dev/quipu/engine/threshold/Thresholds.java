@@ -127,7 +127,8 @@ public final class Thresholds {
         miss(each, each.missed + 1);
         continue;
       }
-      Crossed crossed = new Crossed(++last, run, counter, before, after, scale, wallMillis);
+      Decimal at = each.threshold.at();
+      Crossed crossed = new Crossed(++last, run, at, counter, before, after, scale, wallMillis);
       keep(each, crossed);
       crossed.write(unlogged.begin(CROSSED, each.number, crossed.bytesMax()));
     }

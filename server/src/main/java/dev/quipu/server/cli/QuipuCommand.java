@@ -78,6 +78,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
           CounterCommands.ListCommand.class,
           WatchCommand.class,
           HistoryCommand.class,
+          ReportCommand.class,
           DemoCommand.class,
           CounterCommands.OutcomeCommand.class,
           TransferCommand.class,

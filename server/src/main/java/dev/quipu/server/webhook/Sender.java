@@ -104,8 +104,8 @@ final class Sender implements AutoCloseable {
       json.writeObjectPropertyStart("data");
       json.writeStringProperty("threshold", threshold.id());
       json.writeStringProperty("counter", crossing.counter());
-      json.writeStringProperty("at", threshold.at().toString());
-      json.writeStringProperty("direction", threshold.direction().toString());
+      json.writeStringProperty("at", crossing.at().toString());
+      json.writeStringProperty("direction", crossing.direction().toString());
       json.writeStringProperty("before", crossing.before().toString());
       json.writeStringProperty("after", crossing.after().toString());
       json.writeNumberProperty("sequence", crossing.sequence());

@@ -99,6 +99,14 @@ public interface Access extends AutoCloseable {
    */
   List<PastValue> history(String name, boolean isSum, PastPeriod period);
 
+  /**
+   * Returns the counters with a prefix that changed most since the begin of a period.
+   *
+   * @param isIncrease whether those that increased come first
+   * @throws IllegalArgumentException in a data directory
+   */
+  List<Mover> movers(String prefix, PastPeriod period, boolean isIncrease, int limit);
+
   @Override
   void close();
 }

@@ -74,6 +74,12 @@ final class LocalAccess implements Access {
   }
 
   @Override
+  public List<Mover> movers(String prefix, PastPeriod period, boolean isIncrease, int limit) {
+    throw new IllegalArgumentException(
+        "changes require a server; start quipu serve --data DIR, and use --server");
+  }
+
+  @Override
   public void watch(String prefix, boolean present, Predicate<CounterWatch.Event> action) {
     throw new IllegalArgumentException(
         "watch requires a server, since nothing else changes a directory that this command has"

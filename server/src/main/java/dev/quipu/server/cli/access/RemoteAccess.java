@@ -20,6 +20,7 @@ import dev.quipu.presence.Online;
 import dev.quipu.technique.ItemCollection.LedgerEntry;
 import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
+import dev.quipu.time.Clock;
 import dev.quipu.view.ViewAggregates.Aggregate;
 import dev.quipu.view.ViewEvent;
 import dev.quipu.view.ViewPage;
@@ -102,6 +103,38 @@ public final class RemoteAccess implements Access {
               Optional.ofNullable(each.get("change")).map(JsonNode::asString)));
     }
     return values;
+  }
+
+  @Override
+  public List<Mover> movers(String prefix, PastPeriod period, boolean isIncrease, int limit) {
+    int at = period.step().indexOf('@');
+    String path =
+        "/v1/counters?sort=%s&prefix=%s&limit=%d&step=%s"
+                .formatted(
+                    isIncrease ? "-change" : "change",
+                    encode(prefix),
+                    limit,
+                    encode(at < 0 ? period.step() : period.step().substring(0, at)))
+            + (at < 0 ? "" : "&tz=" + encode(period.step().substring(at + 1)))
+            + "&since="
+            + encode(period.from().orElseGet(() -> aDayAgo().toString()));
+    List<Mover> movers = new ArrayList<>();
+    for (JsonNode each : calls.send(Request.get(path)).ok().path("counters")) {
+      String change = each.path("change").asString("");
+      if (change.startsWith("-") != isIncrease) {
+        movers.add(
+            new Mover(
+                each.path("name").asString(""),
+                Optional.ofNullable(each.get("value")).map(JsonNode::asString),
+                change));
+      }
+    }
+    return movers;
+  }
+
+  /** Returns the begin of a period for which none is stated: that of the server for histories. */
+  private static Instant aDayAgo() {
+    return Instant.ofEpochMilli(Clock.system().epochMillis()).minus(Duration.ofDays(1));
   }
 
   @Override

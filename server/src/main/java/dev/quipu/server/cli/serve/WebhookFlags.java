@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
 
 /** Options of webhooks, to which crossings of thresholds are sent. */
@@ -54,6 +55,10 @@ final class WebhookFlags {
 
   /** Begins to deliver crossings; empty if no host is allowed. */
   Optional<Webhooks> start(Optional<Engine> engine, Consumer<Throwable> onError) {
+    if (hosts.isEmpty() && engine.filter(on -> !on.thresholds().list().isEmpty()).isPresent()) {
+      LoggerFactory.getLogger(WebhookFlags.class)
+          .warn("There are thresholds, and nothing is sent to their webhooks: use --webhook-allow");
+    }
     return options()
         .flatMap(options ->
             engine.map(on ->

@@ -1,0 +1,90 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.AccessCommand;
+import dev.quipu.server.cli.access.PastPeriod;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.report.Report;
+import dev.quipu.server.cli.report.ReportPage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Writes counters of a period as a page. */
+@Command(
+    name = "report",
+    description = {
+      "Write one HTML file with the greatest counters, how they changed in a period,",
+      "and whether all values are exact.",
+      "",
+      "The page needs nothing else, and has no scripts. Changes are in it if the",
+      "server keeps them (serve --history)."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  quipu report --out all.html",
+      "  quipu report views/ --step day --from 2026-11-01T00:00:00Z --out november.html"
+    })
+final class ReportCommand extends AccessCommand {
+  private static final int TOP_MAX = 100;
+
+  @Parameters(
+      paramLabel = "PREFIX",
+      arity = "0..1",
+      description = "Only counters whose names start with this.")
+  private String prefix = "";
+
+  @Option(
+      names = "--out",
+      paramLabel = "FILE",
+      required = true,
+      description = "Write the page to this file, which is replaced.")
+  private Path out = Path.of("report.html");
+
+  @Option(
+      names = "--step",
+      paramLabel = "STEP",
+      description = "minute, hour or day, of a time zone as in day@Europe/Berlin (default hour).")
+  private String step = "hour";
+
+  @Option(names = "--from", paramLabel = "TIME", description = "Begin here (default: a day ago).")
+  private @Nullable String from;
+
+  @Option(names = "--to", paramLabel = "TIME", description = "End here (default: now).")
+  private @Nullable String to;
+
+  @Option(
+      names = "--top",
+      paramLabel = "N",
+      description = "Counters in each list, 1 to 100 (default 20).")
+  private int top = 20;
+
+  @Override
+  public Integer call() {
+    if (top < 1 || top > TOP_MAX) {
+      throw new IllegalArgumentException(
+          "--top is %d; it must be from 1 to %d".formatted(top, TOP_MAX));
+    }
+    try (Access access = target.openToRead()) {
+      PastPeriod period = new PastPeriod(step, Optional.ofNullable(from), Optional.ofNullable(to));
+      Report report = Report.of(access, prefix, period, top);
+      Files.writeString(out, ReportPage.html(report));
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("file", out.toString());
+      members.put("counters", report.counters());
+      output.print("%d counters in %s".formatted(report.counters(), out), members);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write " + out, e);
+    }
+    return ExitCode.OK;
+  }
+}
