@@ -210,6 +210,7 @@ const TESTS = {
     await page.getByLabel('Seed').fill('5');
     await page.keyboard.press('Tab');
     await page.waitForSelector('pre:has-text("--seed 5")');
+    assert.equal(await page.locator('#again').count(), 1);
     await page.getByRole('button', { name: 'Start again' }).click();
     await page.waitForSelector('.figure:text-is("0")');
     assert.deepEqual(faults, []);
@@ -223,7 +224,7 @@ const TESTS = {
     await add('crossed/a', 7);
     const { page, faults, close } = await open(browser, {});
     await page.goto(`${base}/#/counter?name=crossed/a`);
-    await page.waitForSelector('#thresholds ~ table td.bad:has-text("fails: ConnectException")');
+    await page.waitForSelector('#thresholds ~ table td.bad:has-text("cannot connect to 127.0.0.1:1")');
     await checkLooks(page, 'thresholds');
     await page.goto(`${base}/#/counter?name=views/home`);
     await page.waitForSelector('.figure');

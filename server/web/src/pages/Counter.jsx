@@ -60,7 +60,7 @@ function Thresholds({ name }) {
       <table>
         <thead>
           <tr>
-            <th scope="col">Id</th><th scope="col">Crossed</th><th scope="col" class="number">At</th>
+            <th scope="col">Id</th><th scope="col">Direction</th><th scope="col" class="number">At</th>
             <th scope="col" class="number">Waiting</th><th scope="col">Webhook</th>
           </tr>
         </thead>
@@ -71,8 +71,9 @@ function Thresholds({ name }) {
               <td>{each.direction}</td>
               <td class="number">{grouped(each.at)}</td>
               <td class="number">{grouped(each.waiting)}</td>
-              <td class={each.failing ? 'bad' : 'good'}>
-                {each.failing ? `fails: ${each.failing.reason} (${each.failing.attempts} times)` : 'takes what is sent'}
+              <td class={each.failing ? 'bad' : ''}>
+                {each.webhook}
+                {each.failing && `: ${each.failing.reason}${each.failing.attempts ? ` (failed attempts: ${each.failing.attempts})` : ''}`}
               </td>
             </tr>
           ))}

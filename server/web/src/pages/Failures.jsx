@@ -16,7 +16,7 @@ const TECHNIQUES = [
 ];
 const SHOWN = 3;
 const DEFAULT = 'atomic-add:give-up,atomic-add,marker-item';
-const ACTIONS_MAX = 200;
+const ADDS_MAX = 100;
 
 /** Three techniques under the same failures. The place has the whole run, so that it can be sent to a colleague. */
 export function Failures({ query }) {
@@ -37,7 +37,8 @@ export function Failures({ query }) {
       <h1>What failures do</h1>
       <p>
         Clients add 1 with three techniques, each on a store of its own in this server's memory. The same requests and replies
-        are lost for all of them. Nothing is kept.
+        are lost for all of them. Each attempt is made by a new process. To a technique without request ids, each attempt is another
+        add: that it counts an add at most once concerns one attempt. Nothing is kept.
       </p>
       <section class="card" aria-labelledby="happens">
         <h2 id="happens">What happens</h2>
@@ -45,7 +46,7 @@ export function Failures({ query }) {
           {ACTIONS.map(([action, text]) => (
             <button
               key={action}
-              disabled={actions.length >= ACTIONS_MAX}
+              disabled={truth + (action === 'partition' ? 5 : 1) > ADDS_MAX}
               onClick={() => go({ run: [...actions, action].join(',') })}
             >
               {text}
@@ -90,11 +91,13 @@ export function Failures({ query }) {
         ))}
       </div>
       {steps.length > 0 && <Steps steps={steps} techniques={techniques} />}
-      <section class="card" aria-labelledby="again">
-        <h2 id="again">The same run again</h2>
-        <Copy label="Command" text={`quipu demo --seed ${seed} --techniques ${techniques.join(',')} ${actions.join(' ')}`.trim()} />
-        <Copy label="Address" text={location.href} />
-      </section>
+      {actions.length > 0 && (
+        <section class="card" aria-labelledby="again">
+          <h2 id="again">The same run again</h2>
+          <Copy label="Command" text={`quipu demo --seed ${seed} --techniques ${techniques.join(',')} ${actions.join(' ')}`} />
+          <Copy label="Address" text={location.href} />
+        </section>
+      )}
     </>
   );
 }

@@ -9,38 +9,87 @@ import dev.quipu.engine.state.State;
 import dev.quipu.engine.threshold.Crossed;
 import dev.quipu.engine.threshold.Thresholds;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /** The thresholds of an engine. */
 record EngineThresholds(Committer committer) implements CounterThresholds {
-  private static final Pattern ID = Pattern.compile("[A-Za-z0-9._-]{1," + ID_MAX + "}");
+  /** Not only points, which clients would remove from a path. */
+  private static final Pattern ID =
+      Pattern.compile("(?=.*[A-Za-z0-9])[A-Za-z0-9._-]{1," + ID_MAX + "}");
+
   private static final int REMOVED_BYTES_MAX = 64;
 
   /** So that they fit into the smallest frame. */
   private static final int DELIVERED_AT_ONCE = 200;
 
+  /** The definitions at one moment. */
+  private record Present(long definitions, List<Status> all) {}
+
   @Override
   public boolean put(Threshold threshold) {
     check(threshold);
-    return run(
-        new Change(
-            Thresholds.definedBytesMax(threshold),
-            state -> {
-              state.thresholds.check(threshold);
-              state.requireMemory(Thresholds.DEFINED_BYTES);
-            },
-            thresholds -> thresholds.put(threshold)));
+    while (true) {
+      Present present =
+          committer.get((state, group) ->
+              new Present(state.thresholds.definitions(), state.thresholds.list()));
+      requireFew(threshold, present.all.stream().map(Status::threshold).toList());
+      AtomicBoolean isCurrent = new AtomicBoolean(true);
+      Change change =
+          new Change(
+              Thresholds.definedBytesMax(threshold),
+              state -> {
+                state.requireMemory(Thresholds.DEFINED_BYTES);
+                isCurrent.set(state.thresholds.definitions() == present.definitions);
+              },
+              thresholds -> isCurrent.get() && thresholds.put(threshold));
+      boolean isNew = run(change);
+      if (isCurrent.get()) {
+        return isNew;
+      }
+    }
+  }
+
+  /** Ensures that there are not too many with another one; outside of the commit, as it is slow. */
+  private static void requireFew(Threshold added, List<Threshold> present) {
+    List<Threshold> all = new ArrayList<>(present);
+    all.removeIf(each -> each.id().equals(added.id()));
+    if (all.size() == THRESHOLDS_MAX) {
+      throw new IllegalArgumentException(
+          "there are %d thresholds, which is the limit; remove one, or use one with a prefix"
+              .formatted(all.size()));
+    }
+    all.add(added);
+    for (Threshold each : all) { // the name that as many as possible of its prefixes apply to
+      if (!applies(added, each.selector())) {
+        continue;
+      }
+      long count = all.stream().filter(other -> applies(other, each.selector())).count();
+      if (count > PER_COUNTER_MAX) {
+        throw new IllegalArgumentException(
+            "%d thresholds would apply to a counter named %s; the limit is %d"
+                .formatted(count, each.selector(), PER_COUNTER_MAX));
+      }
+    }
+  }
+
+  private static boolean applies(Threshold threshold, String name) {
+    return threshold.isPrefix()
+        ? name.startsWith(threshold.selector())
+        : name.equals(threshold.selector());
   }
 
   private static void check(Threshold threshold) {
     if (!ID.matcher(threshold.id()).matches()) {
       throw new IllegalArgumentException(
-          "the id of a threshold has 1 to %d letters, digits, and . _ -".formatted(ID_MAX));
+          "the id of a threshold has 1 to %d letters, digits, and . _ -, one of them a letter or digit"
+              .formatted(ID_MAX));
     }
     String field = threshold.isPrefix() ? "field prefix" : "field counter";
     if (!threshold.isPrefix() || !threshold.selector().isEmpty()) {

@@ -30,6 +30,9 @@ final class ThresholdIT {
   private static final int KILLS = Integer.getInteger("thresholds.kills", 4);
   private static final int COUNTERS = 50;
 
+  /** So that all crossings can wait. */
+  private static final String HEAP = CROSSINGS > 100_000 ? "3g" : "512m";
+
   /** About as often the receiver fails: each time, deliveries pause. */
   private static final int FAILURES = 200;
 
@@ -97,7 +100,7 @@ final class ThresholdIT {
     server =
         QuipuProcess.serveAt(
             port,
-            Map.of("QUIPU_WEBHOOK_SECRET", Receiver.SECRET),
+            Map.of("QUIPU_WEBHOOK_SECRET", Receiver.SECRET, QuipuProcess.HEAP, HEAP),
             directory.resolve("out"),
             "--data",
             directory.resolve("data").toString(),

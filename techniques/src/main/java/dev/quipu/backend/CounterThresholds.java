@@ -24,8 +24,8 @@ public interface CounterThresholds {
   int WEBHOOK_MAX = 512;
 
   /**
-   * Maximum number of crossings that wait for delivery. Those beyond it are counted, and not
-   * recorded: see {@link Status#missed}.
+   * Maximum number of crossings that wait for delivery, which is less if there is little memory.
+   * Those beyond it are counted, and not recorded: see {@link Status#missed}.
    */
   int WAITING_MAX = 1_000_000;
 

@@ -111,6 +111,7 @@ public final class Committer {
     this.stopwatch = environment.stopwatch();
     this.latest = state.sizes();
     state.limitMemory(settings.memoryBytesMax());
+    state.thresholds.limitFrame(frameBytesMax / 2); // the log takes frames of twice this size
     state.frame++; // replaced by the frame that is being filled
     state.idsAreSealed = false;
     failure.onEnd(this::freeWaiters);

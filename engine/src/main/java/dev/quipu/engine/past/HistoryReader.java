@@ -219,7 +219,7 @@ public final class HistoryReader implements CounterHistory {
     long since = patterns.stream().mapToLong(files::since).max().orElseThrow();
     if (boundary.toEpochMilli() < since) {
       throw new IllegalArgumentException(
-          "the values at %s are not known: the history of '%s' began at %s"
+          "the values at %s are not known: the history of '%s' began at %s; use a later time, or a shorter step"
               .formatted(boundary, prefix, Instant.ofEpochMilli(since)));
     }
     Now now = present.now(null);

@@ -31,6 +31,9 @@ public final class State implements Records.Reader {
   public final RequestIds ids;
   public final HoldTable holds;
 
+  /** Crossings of thresholds may take one part in this many of the memory. */
+  private static final int CROSSINGS_SHARE = 4;
+
   private long memoryBytesMax = Long.MAX_VALUE;
   private final long[] entry = new long[IdTable.STRIDE];
 
@@ -101,6 +104,7 @@ public final class State implements Records.Reader {
   /** Rejects, from now on, changes that need more than this memory. */
   public void limitMemory(long bytesMax) {
     memoryBytesMax = bytesMax;
+    thresholds.limitMemory(bytesMax / CROSSINGS_SHARE);
   }
 
   /**
@@ -113,7 +117,7 @@ public final class State implements Records.Reader {
     if (bytes > 0 && used + bytes > memoryBytesMax) {
       throw new NotAppliedException(
           Reason.FULL,
-          ("out of memory: %,d more bytes are needed; counters, texts, items and holds take %,d of"
+          ("out of memory: %,d more bytes are needed; counters, texts, items, holds and crossings take %,d of"
                   + " %,d bytes. Raise the limit (serve --memory), or remove some; a counter with"
                   + " request ids is freed when these are forgotten")
               .formatted(bytes, used, memoryBytesMax));

@@ -57,7 +57,7 @@ public record Crossed(
 
   /** Returns the estimated heap, in bytes. */
   long memoryBytes() {
-    return BYTES + counter.length();
+    return BYTES + 2L * counter.length();
   }
 
   /** Returns it as readers get it. */

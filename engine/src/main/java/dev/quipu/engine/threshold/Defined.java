@@ -13,6 +13,7 @@ final class Defined {
 
   final NavigableMap<Long, Crossed> waiting = new TreeMap<>();
   Threshold threshold;
+  long waitingBytes;
 
   /** The number of its last definition. */
   long version;

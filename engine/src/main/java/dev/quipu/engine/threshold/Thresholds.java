@@ -10,9 +10,11 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -56,11 +58,16 @@ public final class Thresholds {
   private MatchingIndex index = MatchingIndex.of(List.of());
   private final int waitingMax;
   private final RecordBuffer unlogged = new RecordBuffer();
+  private final Set<Defined> missing = new LinkedHashSet<>(); // since the last frame
   private long last; // of the series
   private long run;
+  private long definitions;
   private boolean isOn;
   private long wallMillis;
   private int waiting;
+  private long waitingBytes;
+  private long waitingBytesMax = Long.MAX_VALUE;
+  private int frameBytesMax = Integer.MAX_VALUE;
   private long memoryBytes;
 
   public Thresholds() {
@@ -82,6 +89,7 @@ public final class Thresholds {
   }
 
   private void matchAgain() {
+    definitions++;
     isOn = run != 0 && !byId.isEmpty();
     index = MatchingIndex.of(byId.values());
   }
@@ -98,7 +106,7 @@ public final class Thresholds {
 
   /** Returns the estimated heap, in bytes. */
   public long memoryBytes() {
-    return memoryBytes + index.memoryBytes();
+    return memoryBytes + waitingBytes + index.memoryBytes();
   }
 
   /** Returns the thresholds of an ordinal; null if they must be looked up. */
@@ -123,8 +131,9 @@ public final class Thresholds {
   /** Records that a change crosses thresholds. */
   public void cross(Matching matching, String counter, int scale, long before, long after) {
     for (Defined each : matching.crossed(scale, before, after)) {
-      if (waiting >= waitingMax) {
-        miss(each, each.missed + 1);
+      if (isFull(each) || unlogged.bytesMax() >= frameBytesMax) {
+        each.missed++;
+        missing.add(each);
         continue;
       }
       Decimal at = each.threshold.at();
@@ -134,30 +143,35 @@ public final class Thresholds {
     }
   }
 
-  private void miss(Defined defined, long count) {
-    defined.missed = count;
-    unlogged.add(MISSED, defined.number, count);
+  /** Returns whether a threshold has its part of what may wait: one that is dead takes half. */
+  private boolean isFull(Defined defined) {
+    return waiting >= waitingMax
+        || waitingBytes >= waitingBytesMax
+        || defined.waiting.size() >= (waitingMax + 1) / 2
+        || defined.waitingBytes >= waitingBytesMax / 2;
+  }
+
+  /** Bounds the heap of crossings that wait. */
+  public void limitMemory(long bytesMax) {
+    waitingBytesMax = bytesMax;
+  }
+
+  /** Bounds the bytes of crossings in one frame: a change of many counters may cross many. */
+  public void limitFrame(int bytesMax) {
+    frameBytesMax = bytesMax;
   }
 
   private void keep(Defined defined, Crossed crossed) {
     if (defined.waiting.putIfAbsent(crossed.sequence(), crossed) == null) {
       waiting++;
-      memoryBytes += crossed.memoryBytes();
+      waitingBytes += crossed.memoryBytes();
+      defined.waitingBytes += crossed.memoryBytes();
     }
   }
 
-  /**
-   * Ensures that a threshold can be defined.
-   *
-   * @throws IllegalArgumentException if there are too many
-   */
-  public void check(Threshold threshold) {
-    if (!byId.containsKey(threshold.id()) && byId.size() == CounterThresholds.THRESHOLDS_MAX) {
-      throw new IllegalArgumentException(
-          "there are %d thresholds, which is the limit; remove one, or use one with a prefix"
-              .formatted(byId.size()));
-    }
-    requireFew(threshold);
+  /** Returns a number that differs after each definition and removal. */
+  public long definitions() {
+    return definitions;
   }
 
   /** Defines or replaces a threshold; returns whether it is new. */
@@ -168,29 +182,6 @@ public final class Thresholds {
     writeDefined(unlogged, defined);
     matchAgain();
     return known == null;
-  }
-
-  /** Ensures that with a threshold, no counter has too many. */
-  private void requireFew(Threshold added) {
-    List<Threshold> all = new ArrayList<>(List.of(added));
-    byId.values().stream()
-        .map(each -> each.threshold)
-        .filter(each -> !each.id().equals(added.id()))
-        .forEach(all::add);
-    for (Threshold each : all) { // the name that as many as possible of its prefixes apply to
-      long count = all.stream().filter(other -> applies(other, each.selector())).count();
-      if (count > CounterThresholds.PER_COUNTER_MAX && applies(added, each.selector())) {
-        throw new IllegalArgumentException(
-            "%d thresholds would apply to a counter named %s; the limit is %d"
-                .formatted(count, each.selector(), CounterThresholds.PER_COUNTER_MAX));
-      }
-    }
-  }
-
-  private static boolean applies(Threshold threshold, String name) {
-    return threshold.isPrefix()
-        ? name.startsWith(threshold.selector())
-        : name.equals(threshold.selector());
   }
 
   private Defined define(long number, long version, Threshold threshold) {
@@ -223,7 +214,7 @@ public final class Thresholds {
     byNumber.remove(defined.number);
     memoryBytes -= DEFINED_BYTES;
     waiting -= defined.waiting.size();
-    defined.waiting.values().forEach(each -> memoryBytes -= each.memoryBytes());
+    waitingBytes -= defined.waitingBytes;
   }
 
   /** Returns a threshold. */
@@ -263,7 +254,8 @@ public final class Thresholds {
     Crossed crossed = defined.waiting.remove(sequence);
     if (crossed != null) {
       waiting--;
-      memoryBytes -= crossed.memoryBytes();
+      waitingBytes -= crossed.memoryBytes();
+      defined.waitingBytes -= crossed.memoryBytes();
     }
     return crossed != null;
   }
@@ -307,11 +299,13 @@ public final class Thresholds {
 
   /** Returns the most bytes that {@link #log} will write. */
   public int unloggedBytes() {
-    return unlogged.bytesMax();
+    return unlogged.bytesMax() + missing.size() * RECORD_BYTES;
   }
 
   /** Writes what changed to a frame. */
   public void log(ByteBuffer out) {
+    missing.forEach(each -> unlogged.add(MISSED, each.number, each.missed));
+    missing.clear();
     unlogged.moveTo(out);
   }
 

@@ -95,7 +95,7 @@ final class StateTest {
     state.limitMemory(4 << 20);
     QuipuException why = assertThrows(QuipuException.class, () -> state.requireMemory(1 << 20));
     String sizes =
-        "1,048,576 more bytes are needed; counters, texts, items and holds take 3,145,991";
+        "1,048,576 more bytes are needed; counters, texts, items, holds and crossings take 3,145,991";
     assertTrue(why.getMessage().contains(sizes), why.getMessage());
   }
 

@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
     description = {
       "Print how a counter changed in each minute, hour or day.",
       "",
-      "A line has the begin of the time, the value at its end, and the change; - if",
+      "A line has the start of the time, the value at its end, and the change; - if",
       "it is not known. The server keeps what its --history names."
     },
     footer = {

@@ -1,15 +1,19 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.engine.history.HistoryStep;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.PastPeriod;
+import dev.quipu.server.cli.input.Times;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.report.Report;
 import dev.quipu.server.cli.report.ReportPage;
+import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -22,10 +26,10 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "report",
     description = {
-      "Write one HTML file with the greatest counters, how they changed in a period,",
-      "and whether all values are exact.",
+      "Write an HTML file of the greatest counters and their changes.",
       "",
-      "The page needs nothing else, and has no scripts. Changes are in it if the",
+      "It has the values of now, how they changed in a period, and whether all are",
+      "exact. The page needs nothing else, and has no scripts. Changes are in it if the",
       "server keeps them (serve --history)."
     },
     footer = {
@@ -74,9 +78,12 @@ final class ReportCommand extends AccessCommand {
       throw new IllegalArgumentException(
           "--top is %d; it must be from 1 to %d".formatted(top, TOP_MAX));
     }
+    HistoryStep unusedStep = HistoryStep.parse(step);
+    Optional<Instant> unusedFrom = Optional.ofNullable(from).map(Times::time);
+    Optional<Instant> unusedTo = Optional.ofNullable(to).map(Times::time);
     try (Access access = target.openToRead()) {
       PastPeriod period = new PastPeriod(step, Optional.ofNullable(from), Optional.ofNullable(to));
-      Report report = Report.of(access, prefix, period, top);
+      Report report = Report.of(access, prefix, period, top, Clock.system());
       Files.writeString(out, ReportPage.html(report));
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("file", out.toString());

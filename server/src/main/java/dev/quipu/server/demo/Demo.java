@@ -14,10 +14,10 @@ public final class Demo {
       List.of("atomic-add" + Performer.GIVES_UP, "atomic-add", "marker-item");
 
   /** Maximum number of techniques. */
-  public static final int TECHNIQUES_MAX = 6;
+  public static final int TECHNIQUES_MAX = 4;
 
-  /** Maximum number of actions. */
-  public static final int ACTIONS_MAX = 200;
+  /** Maximum number of adds: a partition has five, other actions have one. */
+  public static final int ADDS_MAX = 100;
 
   private Demo() {}
 
@@ -50,7 +50,7 @@ public final class Demo {
    */
   public static List<Step> run(long seed, List<String> techniques, List<Mishap> actions) {
     check("techniques", techniques.size(), TECHNIQUES_MAX);
-    check("actions", actions.size(), ACTIONS_MAX);
+    check("adds", actions.stream().mapToInt(Mishap::adds).sum(), ADDS_MAX);
     List<Performer> performers = techniques.stream().map(Performer::new).toList();
     List<Step> steps = new ArrayList<>();
     long truth = 0;
@@ -59,7 +59,7 @@ public final class Demo {
       truth += mishap.adds();
       List<Count> counts = new ArrayList<>();
       for (Performer each : performers) { // the same failures for all
-        each.perform(mishap, Randomness.seeded(seed * ACTIONS_MAX + i));
+        each.perform(mishap, Randomness.seeded(seed * ADDS_MAX + i));
         counts.add(new Count(each.name(), each.value(), each.takeAttempts()));
       }
       steps.add(new Step(mishap, truth, counts));

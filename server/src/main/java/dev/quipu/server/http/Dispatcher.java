@@ -247,7 +247,7 @@ final class Dispatcher {
     byte[] given = HeaderText.bytes(isBearer ? sent.substring(prefix.length()) : "");
     boolean isFull = MessageDigest.isEqual(given, token.get());
     boolean isForReading = readToken.isPresent() && MessageDigest.isEqual(given, readToken.get());
-    if (isForReading && route.writes()) {
+    if (isForReading && !route.isForReaders()) {
       throw forbidden("this token only reads; send that of the server's --token-file");
     }
     if (!isFull && !isForReading) {

@@ -6,6 +6,8 @@ import dev.quipu.backend.CounterThresholds.Crossing;
 import dev.quipu.backend.CounterThresholds.Status;
 import dev.quipu.backend.CounterThresholds.Threshold;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Delivers the crossings of one threshold until none waits.
+ * Delivers the crossings of a group of thresholds.
  *
  * <pre>{@code
  * The oldest crossings that wait are sent: those of each counter one after the other, and those of
@@ -31,60 +33,83 @@ final class Delivery {
   private final CounterThresholds thresholds;
   private final Sender sender;
   private final AllowedHosts allowed;
-  private final String id;
 
-  Delivery(CounterThresholds thresholds, Sender sender, AllowedHosts allowed, String id) {
+  Delivery(CounterThresholds thresholds, Sender sender, AllowedHosts allowed) {
     this.thresholds = thresholds;
     this.sender = sender;
     this.allowed = allowed;
-    this.id = id;
   }
+
+  /**
+   * Why not all were delivered.
+   *
+   * @param id of the threshold whose webhook failed
+   */
+  record Failure(String id, String reason) {}
 
   /**
    * What a round did.
    *
    * @param found crossings that waited
    * @param delivered how many of them were delivered
-   * @param failure why not all were; empty if all were
+   * @param failure empty if all were
    */
-  record Round(int found, int delivered, Optional<String> failure) {}
+  record Round(int found, int delivered, Optional<Failure> failure) {}
 
-  /** Sends the oldest crossings. */
-  Round round() throws InterruptedException {
+  /** A crossing to be sent. */
+  private record Message(Threshold threshold, Crossing crossing) {}
+
+  /** Sends the oldest crossings of some thresholds. */
+  Round round(List<String> ids) throws InterruptedException {
     try {
-      Optional<Status> status = thresholds.get(id);
-      List<Crossing> some = thresholds.waiting(id, 0, AT_ONCE);
-      if (status.isEmpty() || some.isEmpty()) {
-        return new Round(0, 0, Optional.empty());
+      List<Message> some = oldest(ids);
+      for (Message each : some) {
+        if (!allowed.allow(each.threshold.webhook())) {
+          String why = "the host is not in --webhook-allow";
+          return new Round(some.size(), 0, Optional.of(new Failure(each.threshold.id(), why)));
+        }
       }
-      Threshold threshold = status.get().threshold();
-      if (!allowed.allow(threshold.webhook())) {
-        return new Round(some.size(), 0, Optional.of("the host is not in --webhook-allow"));
-      }
-      Lanes lanes = new Lanes(threshold, some);
+      Lanes lanes = new Lanes(some);
       lanes.run();
-      List<Long> delivered = List.copyOf(lanes.delivered);
-      if (!delivered.isEmpty()) {
-        thresholds.delivered(id, delivered);
+      Map<String, List<Long>> delivered = new HashMap<>();
+      for (Message each : lanes.delivered) {
+        delivered
+            .computeIfAbsent(each.threshold.id(), key -> new ArrayList<>())
+            .add(each.crossing.sequence());
       }
-      return new Round(some.size(), delivered.size(), Optional.ofNullable(lanes.failure.get()));
+      delivered.forEach(thresholds::delivered);
+      return new Round(
+          some.size(), lanes.delivered.size(), Optional.ofNullable(lanes.failure.get()));
     } catch (QuipuException e) { // such as a full disk: what was sent is sent again
-      return new Round(1, 0, Optional.ofNullable(e.getMessage()));
+      return new Round(
+          1, 0, Optional.of(new Failure(ids.getFirst(), String.valueOf(e.getMessage()))));
     }
+  }
+
+  /** Returns the oldest crossings that wait, in the order of their commits. */
+  private List<Message> oldest(List<String> ids) {
+    List<Message> found = new ArrayList<>();
+    for (String id : ids) {
+      Optional<Status> status = thresholds.get(id);
+      if (status.isPresent() && status.get().waiting() > 0) {
+        Threshold threshold = status.get().threshold();
+        thresholds.waiting(id, 0, AT_ONCE).forEach(each -> found.add(new Message(threshold, each)));
+      }
+    }
+    found.sort(Comparator.comparingLong(each -> each.crossing.sequence()));
+    return found.subList(0, Math.min(found.size(), AT_ONCE));
   }
 
   /** Sends crossings of different counters at the same time. */
   private final class Lanes {
-    final Queue<Long> delivered = new ConcurrentLinkedQueue<>();
-    final AtomicReference<String> failure = new AtomicReference<>();
-    private final Threshold threshold;
-    private final Queue<List<Crossing>> left;
+    final Queue<Message> delivered = new ConcurrentLinkedQueue<>();
+    final AtomicReference<Failure> failure = new AtomicReference<>();
+    private final Queue<List<Message>> left;
 
-    Lanes(Threshold threshold, List<Crossing> crossings) {
-      this.threshold = threshold;
-      Map<String, List<Crossing>> byCounter = new LinkedHashMap<>();
-      for (Crossing each : crossings) {
-        byCounter.computeIfAbsent(each.counter(), key -> new ArrayList<>()).add(each);
+    Lanes(List<Message> messages) {
+      Map<String, List<Message>> byCounter = new LinkedHashMap<>();
+      for (Message each : messages) {
+        byCounter.computeIfAbsent(each.crossing.counter(), key -> new ArrayList<>()).add(each);
       }
       this.left = new ConcurrentLinkedQueue<>(byCounter.values());
     }
@@ -105,26 +130,28 @@ final class Delivery {
     }
 
     private void sendLanes() {
-      try {
-        List<Crossing> lane = left.poll();
-        while (lane != null) {
-          for (Crossing each : lane) {
-            if (failure.get() != null) {
-              return;
-            }
-            Optional<String> why = sender.send(threshold, each);
-            if (why.isPresent()) {
-              failure.compareAndSet(null, why.get());
-              return;
-            }
-            delivered.add(each.sequence());
+      for (List<Message> lane = left.poll(); lane != null; lane = left.poll()) {
+        for (Message each : lane) {
+          if (failure.get() != null) {
+            return;
           }
-          lane = left.poll();
+          Optional<String> why = send(each);
+          if (why.isPresent()) {
+            failure.compareAndSet(null, new Failure(each.threshold.id(), why.get()));
+            return;
+          }
+          delivered.add(each);
         }
+      }
+    }
+
+    private Optional<String> send(Message message) {
+      try {
+        return sender.send(message.threshold, message.crossing);
       } catch (InterruptedException e) {
-        failure.compareAndSet(null, "interrupted");
+        return Optional.of("the server is stopping");
       } catch (RuntimeException e) {
-        failure.compareAndSet(null, e.toString());
+        return Optional.of(e.toString());
       }
     }
   }

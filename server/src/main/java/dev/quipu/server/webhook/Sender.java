@@ -6,25 +6,35 @@ import dev.quipu.backend.CounterThresholds.Threshold;
 import dev.quipu.server.http.message.JsonBody;
 import dev.quipu.time.Clock;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.http.HttpClient;
 import java.net.http.HttpClient.Redirect;
 import java.net.http.HttpClient.Version;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow.Subscription;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Sends crossings, each as one request. Thread-safe. */
 final class Sender implements AutoCloseable {
-  /** Maximum number of requests at a time, to all webhooks. */
-  private static final int REQUESTS_MAX = 64;
+  /** Maximum number of requests at a time to a host and port: one that hangs delays no other. */
+  private static final int REQUESTS_MAX = 16;
+
+  /** Longest body of a response that is read. */
+  private static final int BODY_BYTES_MAX = 64 << 10;
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
@@ -36,7 +46,7 @@ final class Sender implements AutoCloseable {
 
   private final WebhookSecret secret;
   private final Clock clock;
-  private final Semaphore requests = new Semaphore(REQUESTS_MAX);
+  private final Map<String, Semaphore> requests = new ConcurrentHashMap<>(); // by allowed host
   private final HttpClient client =
       HttpClient.newBuilder()
           .version(Version.HTTP_1_1)
@@ -66,17 +76,19 @@ final class Sender implements AutoCloseable {
             .header("webhook-timestamp", Long.toString(seconds))
             .header("webhook-signature", secret.sign(crossing.id(), seconds, body))
             .build();
-    requests.acquire();
+    Semaphore permits =
+        requests.computeIfAbsent(Routing.host(threshold), key -> new Semaphore(REQUESTS_MAX));
+    permits.acquire();
     try {
       return send(request);
     } finally {
-      requests.release();
+      permits.release();
     }
   }
 
   private Optional<String> send(HttpRequest request) throws InterruptedException {
     CompletableFuture<HttpResponse<Void>> response =
-        client.sendAsync(request, BodyHandlers.discarding());
+        client.sendAsync(request, info -> new Discarding());
     try {
       int status = response.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).statusCode();
       return status >= OK && status < MULTIPLE_CHOICES
@@ -86,6 +98,9 @@ final class Sender implements AutoCloseable {
       return Optional.of("no response from the webhook within " + Limits.text(TIMEOUT));
     } catch (ExecutionException e) {
       Throwable cause = e.getCause();
+      if (cause instanceof ConnectException) {
+        return Optional.of("cannot connect to " + request.uri().getAuthority());
+      }
       if (cause instanceof IOException) {
         String name = cause.getClass().getSimpleName();
         return Optional.of(cause.getMessage() == null ? name : name + ": " + cause.getMessage());
@@ -93,6 +108,52 @@ final class Sender implements AutoCloseable {
       throw new IllegalStateException(cause);
     } finally {
       response.cancel(true); // no effect on one that is complete
+    }
+  }
+
+  /** Reads the body, so that the connection can be used again, unless it is long. */
+  private static final class Discarding implements BodySubscriber<Void> {
+    private final CompletableFuture<Void> done = new CompletableFuture<>();
+    private Subscription subscription = NOTHING;
+    private long left = BODY_BYTES_MAX;
+
+    private static final Subscription NOTHING =
+        new Subscription() {
+          @Override
+          public void request(long n) {}
+
+          @Override
+          public void cancel() {}
+        };
+
+    @Override
+    public CompletionStage<Void> getBody() {
+      return done;
+    }
+
+    @Override
+    public void onSubscribe(Subscription other) {
+      subscription = other;
+      other.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(List<ByteBuffer> some) {
+      left -= some.stream().mapToLong(ByteBuffer::remaining).sum();
+      if (left < 0) {
+        subscription.cancel();
+        onComplete();
+      }
+    }
+
+    @Override
+    public void onError(Throwable thrown) {
+      done.completeExceptionally(thrown);
+    }
+
+    @Override
+    public void onComplete() {
+      done.complete(null);
     }
   }
 

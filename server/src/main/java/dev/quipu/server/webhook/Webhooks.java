@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * Delivers the crossings of all thresholds. Thread-safe.
  *
  * <p>One thread looks ten times a second for thresholds whose crossings wait, if there are
- * thresholds; each that has some gets a thread of its own until all are delivered.
+ * thresholds; each group of them that has some gets a thread of its own until all are delivered.
  */
 public final class Webhooks implements AutoCloseable {
   private static final Duration LOOK = Duration.ofMillis(100);
@@ -43,7 +45,9 @@ public final class Webhooks implements AutoCloseable {
   private final Clock clock;
   private final Consumer<Throwable> onError;
   private final RandomGenerator randomness = Randomness.secure();
-  private final Set<String> active = ConcurrentHashMap.newKeySet();
+  private final Routing routing = new Routing(); // of the thread that looks
+  private volatile Map<String, List<String>> groups = Map.of();
+  private final Map<String, Semaphore> active = new ConcurrentHashMap<>(); // wakes a group
   private final Map<String, Failing> failing = new ConcurrentHashMap<>();
   private final LongAdder delivered = new LongAdder();
   private final LongAdder failures = new LongAdder();
@@ -51,7 +55,6 @@ public final class Webhooks implements AutoCloseable {
   private final Thread looking;
   private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
   private OptionalLong loggedNanos = OptionalLong.empty(); // guarded by this
-  private volatile long waiting;
   private volatile boolean isClosed;
 
   /**
@@ -107,9 +110,11 @@ public final class Webhooks implements AutoCloseable {
     }
   }
 
-  /** Looks again, since a threshold was defined. */
-  public void defined() {
+  /** Looks again, and delivers again, since a threshold was defined or removed. */
+  public void defined(String id) {
+    failing.remove(id);
     changes.release();
+    active.values().forEach(Semaphore::release);
   }
 
   /** Returns why the crossings of a threshold are not taken; empty if they are. */
@@ -117,19 +122,28 @@ public final class Webhooks implements AutoCloseable {
     return Optional.ofNullable(failing.get(id));
   }
 
-  /** Returns its meters. */
+  /** Returns the meter of the crossings that wait, whether they are delivered or not. */
+  public static MeterBinder waiting(CounterThresholds thresholds) {
+    return registry ->
+        Gauge.builder("quipu.webhook.waiting", thresholds, Webhooks::sum)
+            .description("Crossings of thresholds that wait for delivery")
+            .baseUnit("crossings")
+            .register(registry);
+  }
+
+  private static long sum(CounterThresholds thresholds) {
+    return thresholds.list().stream().mapToLong(Status::waiting).sum();
+  }
+
+  /** Returns the meters of deliveries. */
   public MeterBinder meters() {
     return registry -> {
-      Gauge.builder("quipu.webhook.waiting", this, each -> each.waiting)
-          .description("Crossings of thresholds that wait for delivery")
-          .baseUnit("crossings")
-          .register(registry);
       FunctionCounter.builder("quipu.webhook.delivered", delivered, LongAdder::sum)
-          .description("Crossings that a webhook has taken")
+          .description("Delivered crossings")
           .baseUnit("crossings")
           .register(registry);
       FunctionCounter.builder("quipu.webhook.failures", failures, LongAdder::sum)
-          .description("Attempts that a webhook has not taken; they are repeated")
+          .description("Failed deliveries, which are retried")
           .register(registry);
     };
   }
@@ -138,14 +152,17 @@ public final class Webhooks implements AutoCloseable {
     try {
       while (!isClosed) {
         List<Status> all = thresholds.list();
-        long sum = 0;
-        for (Status each : all) {
-          sum += each.waiting();
-          if (each.waiting() > 0) {
-            deliver(each.threshold().id());
+        groups = routing.groups(all.stream().map(Status::threshold).toList());
+        Set<String> waiting =
+            all.stream()
+                .filter(each -> each.waiting() > 0)
+                .map(each -> each.threshold().id())
+                .collect(Collectors.toSet());
+        groups.forEach((name, ids) -> {
+          if (!Collections.disjoint(waiting, ids)) {
+            deliver(name);
           }
-        }
-        waiting = sum;
+        });
         if (all.isEmpty()) {
           changes.acquire();
         } else {
@@ -162,45 +179,52 @@ public final class Webhooks implements AutoCloseable {
     }
   }
 
-  private void deliver(String id) {
-    if (active.add(id)) {
-      threads.add(Thread.ofVirtual().name("quipu-webhook-" + id).start(() -> run(id)));
+  private void deliver(String group) {
+    Semaphore wake = new Semaphore(0);
+    if (active.putIfAbsent(group, wake) == null) {
+      threads.add(Thread.ofVirtual().name("quipu-webhook-" + group).start(() -> run(group, wake)));
     }
   }
 
-  private void run(String id) {
+  private void run(String group, Semaphore wake) {
     try {
-      deliverAll(id);
+      deliverAll(group, wake);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // closing
     } catch (Throwable e) {
       onError.accept(e);
     } finally {
-      active.remove(id);
+      active.remove(group);
       threads.remove(Thread.currentThread());
     }
   }
 
-  private void deliverAll(String id) throws InterruptedException {
-    Delivery delivery = new Delivery(thresholds, sender, allowed, id);
+  private void deliverAll(String group, Semaphore wake) throws InterruptedException {
+    Delivery delivery = new Delivery(thresholds, sender, allowed);
     while (!isClosed) {
-      Delivery.Round round = delivery.round();
+      List<String> ids = groups.getOrDefault(group, List.of());
+      if (ids.isEmpty()) {
+        return; // its thresholds are in other groups now
+      }
+      Delivery.Round round = delivery.round(ids);
       delivered.add(round.delivered());
       if (round.failure().isEmpty()) {
-        failing.remove(id);
+        ids.forEach(failing::remove);
         if (round.found() == 0) {
           return;
         }
         continue;
       }
       failures.increment();
-      Failing now = failed(id, round);
-      clock.sleep(backoff.after(now.attempts(), randomness.nextDouble()));
+      Failing now = failed(round.failure().get(), round);
+      Duration pause = backoff.after(now.attempts(), randomness.nextDouble());
+      boolean unused = wake.tryAcquire(pause.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
 
-  private Failing failed(String id, Delivery.Round round) {
-    String reason = round.failure().orElseThrow();
+  private Failing failed(Delivery.Failure failure, Delivery.Round round) {
+    String id = failure.id();
+    String reason = failure.reason();
     Failing before = failing.get(id);
     Failing now =
         before == null || round.delivered() > 0
@@ -211,7 +235,7 @@ public final class Webhooks implements AutoCloseable {
           .atWarn()
           .addKeyValue("threshold", id)
           .addKeyValue("reason", reason)
-          .log("Webhook failed; it is repeated");
+          .log("Webhook failed; the delivery will be retried");
     }
     failing.put(id, now);
     return now;

@@ -55,10 +55,10 @@ final class DemoTest {
 
   @Test
   void limitsAreStated() {
-    List<String> seven = Collections.nCopies(7, "atomic-add");
-    assertThrows(IllegalArgumentException.class, () -> Demo.run(1, seven, ALL));
+    List<String> five = Collections.nCopies(5, "atomic-add");
+    assertThrows(IllegalArgumentException.class, () -> Demo.run(1, five, ALL));
     assertThrows(IllegalArgumentException.class, () -> Demo.run(1, List.of(), ALL));
-    List<Mishap> many = Collections.nCopies(201, Mishap.NONE);
+    List<Mishap> many = Collections.nCopies(21, Mishap.PARTITION);
     assertThrows(IllegalArgumentException.class, () -> Demo.run(1, Demo.TECHNIQUES, many));
     assertThrows(IllegalArgumentException.class, () -> Demo.run(1, List.of("no-technique"), ALL));
     assertThrows(IllegalArgumentException.class, () -> Mishap.named("drop"));

@@ -65,7 +65,7 @@ record AllPorts(
             error -> {},
             Optional::empty,
             Map.of("resp", redis.meter(), "memcached", memcached.meter()),
-            List.of(backup.meters(), webhooks.meters()));
+            List.of(backup.meters(), webhooks.meters(), Webhooks.waiting(engine.thresholds())));
     return new AllPorts(
         engine,
         quipu,

@@ -66,6 +66,13 @@ final class BadgeTest {
     assertEquals("3", client.get("/badge/views%2Fa.json").text("value"));
     assertEquals(404, client.get("/badge/secret.json").status());
     assertEquals(404, client.get("/badge/secret.svg").status());
+    assertEquals(
+        "*",
+        client
+            .get("/badge/secret.json")
+            .headers()
+            .firstValue("Access-Control-Allow-Origin")
+            .orElse(""));
     assertEquals(401, client.get("/v1/counters/views%2Fa").status());
   }
 
@@ -88,6 +95,8 @@ final class BadgeTest {
     assertEquals(200, status("GET", "/v1/counters/a", READ_TOKEN));
     assertEquals(403, status("POST", "/v1/counters/a/add", READ_TOKEN));
     assertEquals(403, status("DELETE", "/v1/counters/a", READ_TOKEN));
+    assertEquals(403, status("GET", "/hit/a.svg", READ_TOKEN));
+    assertEquals(200, status("GET", "/hit/a.json", READ_TOKEN));
     assertEquals(401, status("GET", "/v1/counters/a", "another-token-20-byte"));
     assertEquals(1, quipu.counter("a").read().orElseThrow().value());
     assertThrows(

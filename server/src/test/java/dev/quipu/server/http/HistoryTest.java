@@ -102,6 +102,14 @@ final class HistoryTest {
     assertEquals(400, client.get("/v1/counters?sort=-change&prefix=other").status());
     assertEquals(400, client.get("/v1/counters?sort=-value&step=day").status());
     assertEquals(400, client.get("/v1/counters?sort=-change&prefix=views/&cursor=eA").status());
+    assertEquals(
+        400,
+        client
+            .get("/v1/counters?sort=-change&prefix=views/&cursor=" + first.text("cursor"))
+            .status());
+    assertEquals(400, client.get("/v1/counters?sort=-rate&step=minute").status());
+    assertEquals(400, client.get("/v1/counters?since=2026-10-24T12:00:00Z").status());
+    assertEquals(400, client.get("/v1/counters?sort=-change&since=2099-01-01T00:00:00Z").status());
   }
 
   @Test

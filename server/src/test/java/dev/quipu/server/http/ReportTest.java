@@ -90,6 +90,9 @@ final class ReportTest {
       assertEquals(0, run(server, "--from", "2026-11-28T10:00:00Z"), errors::toString);
       assertTrue(page().contains("the history of &#39;&#39; began at " + START), page());
       assertTrue(page().contains("<td class=\"n\">1044</td>"), page());
+      assertTrue(page().contains("from 2026-11-28T10:00:00Z to now"), page());
+      assertEquals(0, run(server, "views/", "--to", "2026-11-28T15:00:00Z"), errors::toString);
+      assertTrue(page().contains("known only for periods until now"), page());
     }
   }
 
@@ -101,6 +104,8 @@ final class ReportTest {
       assertEquals(0, run(server), errors::toString);
       assertTrue(page().contains("only the engine keeps values of the past"), page());
       assertTrue(page().contains("<td>a</td><td class=\"n\">1</td>"), page());
+      assertEquals(2, run(server, "--step", "week"));
+      assertEquals(2, run(server, "--from", "x"));
       assertEquals(2, run(server, "--top", "0"));
       assertTrue(errors.toString().contains("--top is 0; it must be from 1 to 100"));
     }

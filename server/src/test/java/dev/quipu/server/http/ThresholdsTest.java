@@ -4,8 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.Decimal;
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
+import dev.quipu.backend.CounterThresholds.Direction;
+import dev.quipu.backend.CounterThresholds.Threshold;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.memory.MemoryDriver;
@@ -16,6 +19,7 @@ import dev.quipu.server.webhook.WebhookSecret;
 import dev.quipu.server.webhook.Webhooks;
 import dev.quipu.time.Clock;
 import java.io.IOException;
+import java.net.URI;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Path;
 import java.util.List;
@@ -121,7 +125,19 @@ final class ThresholdsTest {
   }
 
   @Test
+  void aLimitIsAnErrorOfTheClient() {
+    for (int i = 0; i < 16; i++) {
+      assertEquals(201, put("t" + i, SOLD_OUT).status());
+    }
+    Client.Reply reply = put("t16", SOLD_OUT);
+    assertEquals(400, reply.status(), reply.body());
+    assertTrue(reply.text("detail").contains("the limit is 16"), reply.body());
+    assertEquals(200, put("t7", SOLD_OUT).status());
+  }
+
+  @Test
   void aWrongIdIsExplained() {
+    assertEquals(400, put("..", SOLD_OUT).status());
     assertEquals(400, put("%C3%A9", SOLD_OUT).status());
     assertEquals(400, put("a".repeat(65), SOLD_OUT).status());
   }
@@ -133,6 +149,17 @@ final class ThresholdsTest {
     Client.Reply reply = put("t", SOLD_OUT);
     assertEquals(400, reply.status());
     assertTrue(reply.text("detail").contains("--webhook-allow"), reply.body());
+    var unused =
+        engine
+            .thresholds()
+            .put(
+                new Threshold(
+                    "t", true, "", new Decimal(1, 0), Direction.UP, URI.create("http://h/")));
+    assertTrue(
+        client
+            .get("/v1/thresholds/t")
+            .body()
+            .contains("\"failing\":{\"reason\":\"webhooks are off"));
   }
 
   @Test

@@ -16,6 +16,8 @@ import dev.quipu.engine.EngineOptions;
 import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Clock;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -86,7 +88,7 @@ final class WebhooksTest {
   private void define(Threshold threshold) {
     webhooks.check(threshold.webhook());
     var unused = engine.thresholds().put(threshold);
-    webhooks.defined();
+    webhooks.defined(threshold.id());
   }
 
   private Threshold threshold(String prefix, long at, Direction direction) {
@@ -197,6 +199,74 @@ final class WebhooksTest {
         var unusedDown = engine.add(new Add(name, -value, null));
       }
     }
+  }
+
+  @Test
+  void crossingsOfSeveralThresholdsArriveInTheOrderOfTheirCommits() throws Exception {
+    define(threshold("c", 1, Direction.UP));
+    define(threshold("", 0, Direction.DOWN));
+    receiver.failOneOf(15);
+    for (int i = 0; i < 150; i++) {
+      var unusedUp = engine.add(new Add("c", i + 1, null));
+      var unusedDown = engine.add(new Add("c", -i - 1, null));
+    }
+    await(300);
+    List<Long> expected = new ArrayList<>();
+    for (long i = 1; i <= 150; i++) {
+      expected.addAll(List.of(i, 0L));
+    }
+    assertEquals(expected, receiver.reached("c"));
+  }
+
+  @Test
+  void aHostThatHangsDelaysNoOther() throws Exception {
+    try (ServerSocket hanging = new ServerSocket(0, 100, InetAddress.getLoopbackAddress())) {
+      String host = "localhost:" + hanging.getLocalPort(); // accepts, and never answers
+      webhooks.close();
+      webhooks =
+          Webhooks.start(
+              engine.thresholds(),
+              AllowedHosts.of(List.of(host, receiver.host())),
+              WebhookSecret.parse(Receiver.SECRET, "test"),
+              SHORT,
+              Clock.system(),
+              unexpected::set);
+      for (int i = 0; i < 40; i++) {
+        URI webhook = URI.create("http://" + host + "/");
+        define(new Threshold("h" + i, true, "h" + i, new Decimal(1, 0), Direction.UP, webhook));
+        for (int j = 0; j < 3; j++) {
+          var unused = engine.add(new Add("h" + i + "/" + j, 1, null));
+        }
+      }
+      define(threshold("c", 1, Direction.UP));
+      for (int i = 0; i < 20; i++) {
+        var unused = engine.add(new Add("c" + i, 1, null));
+      }
+      await(20); // though each request to the other host takes ten seconds
+      assertEquals(3, engine.thresholds().get("h39").orElseThrow().waiting());
+    }
+  }
+
+  @Test
+  void aReplacedWebhookIsTriedAtOnce() throws Exception {
+    webhooks.close();
+    Backoff hour = new Backoff(Duration.ofHours(1), Duration.ofHours(1));
+    webhooks =
+        Webhooks.start(
+            engine.thresholds(),
+            AllowedHosts.of(List.of("localhost:1", receiver.host())),
+            WebhookSecret.parse(Receiver.SECRET, "test"),
+            hour,
+            Clock.system(),
+            unexpected::set);
+    URI nothing = URI.create("http://localhost:1/"); // where nothing listens
+    define(new Threshold("t-up", true, "", new Decimal(1, 0), Direction.UP, nothing));
+    var unused = engine.add(new Add("c", 1, null));
+    Progress.await("attempts", () -> webhooks.failing("t-up").isPresent());
+    assertEquals("cannot connect to localhost:1", webhooks.failing("t-up").orElseThrow().reason());
+    define(threshold("", 1, Direction.UP));
+    await(1);
+    Progress.await("success", () -> webhooks.failing("t-up").isEmpty());
   }
 
   @Test

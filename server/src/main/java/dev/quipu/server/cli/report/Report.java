@@ -10,7 +10,9 @@ import dev.quipu.server.cli.access.PastPeriod;
 import dev.quipu.server.cli.access.PastValue;
 import dev.quipu.server.rank.Ranking;
 import dev.quipu.server.rank.Selection;
+import dev.quipu.time.Clock;
 import java.math.BigDecimal;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,6 +21,7 @@ import java.util.function.Supplier;
 /**
  * Counters with a prefix, and what happened to them in a period.
  *
+ * @param made when it was read: the values are those of this time
  * @param technique how the counters are counted
  * @param sum of all values
  * @param inexact the number of counters whose values are not certain
@@ -32,6 +35,7 @@ import java.util.function.Supplier;
 public record Report(
     String prefix,
     PastPeriod period,
+    Instant made,
     String technique,
     long counters,
     BigDecimal sum,
@@ -56,7 +60,7 @@ public record Report(
    * @param most number of counters in each list
    * @throws IllegalArgumentException if more than 1,000,000 counters start with the prefix
    */
-  public static Report of(Access access, String prefix, PastPeriod period, int most) {
+  public static Report of(Access access, String prefix, PastPeriod period, int most, Clock clock) {
     Counters counters = access.counters();
     Totals totals = new Totals();
     var unused =
@@ -69,18 +73,16 @@ public record Report(
     List<PastValue> sums = past.read(() -> access.history(prefix, true, period));
     List<Row> rows = new ArrayList<>();
     for (CounterPage.Entry each : top) {
-      boolean isKept = past.why.isEmpty();
-      rows.add(
-          new Row(
-              each.name(),
-              each.reading(),
-              isKept ? past.read(() -> access.history(each.name(), false, period)) : List.of()));
+      Past own = new Past(); // there may be rules for some of the counters
+      List<PastValue> kept = own.read(() -> access.history(each.name(), false, period));
+      rows.add(new Row(each.name(), each.reading(), kept));
     }
-    boolean isUntilNow = period.to().isEmpty() && past.why.isEmpty();
+    boolean isUntilNow = period.to().isEmpty();
     Past since = new Past(); // the begin may not be known, though later boundaries are
     return new Report(
         prefix,
         period,
+        Instant.ofEpochMilli(clock.epochMillis()),
         counters.technique(),
         totals.counters,
         totals.sum,
@@ -91,7 +93,7 @@ public record Report(
         isUntilNow ? since.read(() -> access.movers(prefix, period, true, most)) : List.of(),
         isUntilNow ? since.read(() -> access.movers(prefix, period, false, most)) : List.of(),
         past.why,
-        since.why);
+        isUntilNow ? since.why : Optional.of("known only for periods until now, without --to"));
   }
 
   private static final class Totals {

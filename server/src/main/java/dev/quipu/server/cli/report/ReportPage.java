@@ -5,6 +5,7 @@ import dev.quipu.server.cli.access.PastValue;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Renders a report as a self-contained HTML page without scripts: tables, and bars as SVG. */
 public final class ReportPage {
@@ -12,6 +13,8 @@ public final class ReportPage {
   private static final String DIRECTIONS =
       "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069";
 
+  private static final int BARS_MAX = 240;
+  private static final int BARS_IN_A_ROW_MAX = 48;
   private static final int BAR_HEIGHT = 100;
   private static final int BAR_WIDTH = 8;
   private static final String HEAD =
@@ -61,6 +64,14 @@ public final class ReportPage {
     rows.add(List.of("counters", Long.toString(report.counters())));
     rows.add(List.of("sum", report.sum().toPlainString()));
     rows.add(List.of("technique", report.technique()));
+    rows.add(List.of("values of", report.made().toString()));
+    if (!report.past().isEmpty()) {
+      rows.add(
+          List.of(
+              "changes",
+              "from %s to %s"
+                  .formatted(report.past().getFirst().from(), report.period().to().orElse("now"))));
+    }
     rows.add(
         List.of(
             "exactness",
@@ -78,12 +89,12 @@ public final class ReportPage {
   }
 
   private static void past(StringBuilder page, Report report) {
-    page.append("<h2>The sum in each %s</h2>%n".formatted(text(report.period().step())));
+    page.append("<h2>Changes of the sum, by %s</h2>%n".formatted(text(report.period().step())));
     if (report.noPast().isPresent()) {
       page.append("<p>%s</p>%n".formatted(text(report.noPast().get())));
       return;
     }
-    page.append(bars(report.past()));
+    page.append(bars(report.past(), BARS_MAX));
     page.append(
         "<details><summary>As a table</summary><table>\n<tr><th>from</th>"
             + "<th class=\"n\">sum at the end</th><th class=\"n\">change</th></tr>\n");
@@ -98,8 +109,8 @@ public final class ReportPage {
 
   private static void top(StringBuilder page, Report report) {
     page.append(
-        "<h2>Greatest values</h2>\n<table>\n<tr><th>counter</th><th class=\"n\">value</th>"
-            + "<th class=\"n\">change</th><th>in the period</th></tr>\n");
+        "<h2>Greatest values</h2>\n<table>\n<tr><th>counter</th><th class=\"n\">value now</th>"
+            + "<th class=\"n\">change in the period</th><th></th></tr>\n");
     for (Report.Row each : report.top()) {
       page.append(
           "<tr><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td>%s</td></tr>%n"
@@ -107,7 +118,7 @@ public final class ReportPage {
                   text(each.name()),
                   each.reading().text(each.reading().value()),
                   each.past().isEmpty() ? "" : change(each.past()),
-                  each.past().isEmpty() ? "" : bars(each.past())));
+                  each.past().isEmpty() ? "" : bars(each.past(), BARS_IN_A_ROW_MAX)));
     }
     page.append("</table>\n");
   }
@@ -135,8 +146,25 @@ public final class ReportPage {
     page.append("</table>\n");
   }
 
-  /** Draws the change in each step: up above the line, down below it, nothing if not known. */
-  private static String bars(List<PastValue> past) {
+  /** Returns the known changes of up to a number of parts of the period. */
+  private static List<PastValue> parts(List<PastValue> past, int most) {
+    int together = (past.size() + most - 1) / most;
+    List<PastValue> parts = new ArrayList<>();
+    for (int i = 0; i < past.size(); i += together) {
+      List<PastValue> some = past.subList(i, Math.min(past.size(), i + together));
+      boolean isKnown = some.stream().anyMatch(each -> each.change().isPresent());
+      parts.add(
+          new PastValue(
+              some.getFirst().from(),
+              some.getLast().value(),
+              isKnown ? Optional.of(change(some)) : Optional.empty()));
+    }
+    return parts;
+  }
+
+  /** Draws the change in each part: up above the line, down below it, nothing if not known. */
+  private static String bars(List<PastValue> all, int partsMax) {
+    List<PastValue> past = parts(all, partsMax);
     double most = 0;
     for (PastValue each : past) {
       most = Math.max(most, Math.abs(each.change().map(Double::parseDouble).orElse(0.0)));

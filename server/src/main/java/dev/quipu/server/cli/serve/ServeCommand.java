@@ -246,9 +246,11 @@ public final class ServeCommand implements Callable<Integer> {
               policy::onError,
               () -> PortFlags.impediment(others).or(opened.impediment).or(rejected),
               PortFlags.meters(others),
-              Stream.concat(
-                      backup.map(ContinuousBackup::meters).stream(),
-                      sending.map(Webhooks::meters).stream())
+              Stream.of(
+                      backup.map(ContinuousBackup::meters),
+                      sending.map(Webhooks::meters),
+                      engine.map(each -> Webhooks.waiting(each.thresholds())))
+                  .flatMap(Optional::stream)
                   .toList());
       Services services = opened.services.sending(sending);
       HttpServer server = HttpServer.start(options, tls, services, host, Clock.system());

@@ -168,6 +168,15 @@ public final class Problem extends RuntimeException {
         "%d streams are open, which is the limit; retry later".formatted(streamsMax));
   }
 
+  /** Returns the problem of a demonstration above the limit. */
+  public static Problem tooManyDemos(int demosMax) {
+    return new Problem(
+        503,
+        "overloaded",
+        "Service Unavailable",
+        "%d demonstrations are running, which is the limit; retry later".formatted(demosMax));
+  }
+
   /** Returns the problem of a request whose handler failed. */
   static Problem internal(String errorId) {
     return new Problem(

@@ -32,16 +32,21 @@ record BadgeRoutes(Counters counters, Predicate<String> isShown) {
     exchange.allowParameters(Set.of());
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", exchange.variable());
-    members.put("value", read(exchange.variable()));
-    return HttpReply.json(200, members)
-        .with("Cache-Control", "no-cache")
-        .with("Access-Control-Allow-Origin", "*");
+    HttpReply reply;
+    try {
+      members.put("value", read(exchange.variable()));
+      reply = HttpReply.json(200, members);
+    } catch (Problem e) { // pages of other sites can read why
+      reply = HttpReply.of(e);
+    }
+    return reply.with("Cache-Control", "no-cache").with("Access-Control-Allow-Origin", "*");
   }
 
   private String read(String name) {
     if (!isShown.test(name)) {
       throw Problem.notFound(
-          "badges do not show %s; start the server with --show and a prefix of it".formatted(name));
+          "badges do not show %s; start the server with --show and a prefix of this name"
+              .formatted(name));
     }
     return counters.read(name).map(each -> each.text(each.value())).orElse("0");
   }

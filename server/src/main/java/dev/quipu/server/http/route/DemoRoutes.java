@@ -8,9 +8,15 @@ import dev.quipu.server.http.message.Problem;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 
 /** Serves what failures do to techniques: a request has the whole run, and nothing is kept. */
 final class DemoRoutes {
+  /** Maximum number of runs at a time, each of which takes up to seconds of processor time. */
+  private static final int RUNS_MAX = 2;
+
+  private static final Semaphore RUNNING = new Semaphore(RUNS_MAX);
+
   private DemoRoutes() {}
 
   /** GET /v1/demo */
@@ -20,7 +26,7 @@ final class DemoRoutes {
         exchange.parameter("techniques").map(DemoRoutes::words).orElse(Demo.TECHNIQUES);
     List<Mishap> actions =
         words(exchange.requiredParameter("actions")).stream().map(Mishap::named).toList();
-    List<Demo.Step> steps = Demo.run(seed(exchange), techniques, actions);
+    List<Demo.Step> steps = run(seed(exchange), techniques, actions);
     return HttpReply.written(
         200,
         json -> {
@@ -53,6 +59,17 @@ final class DemoRoutes {
           json.writeEndArray();
           json.writeEndObject();
         });
+  }
+
+  private static List<Demo.Step> run(long seed, List<String> techniques, List<Mishap> actions) {
+    if (!RUNNING.tryAcquire()) {
+      throw Problem.tooManyDemos(RUNS_MAX);
+    }
+    try {
+      return Demo.run(seed, techniques, actions);
+    } finally {
+      RUNNING.release();
+    }
   }
 
   private static long seed(Exchange exchange) {

@@ -13,6 +13,8 @@ import java.util.Set;
 
 /** Serves what pages embed: a badge that counts its hits, and the script that sends views. */
 record HitRoutes(DisplayCounters display) {
+  static final String BADGE = "/hit/{name}.svg";
+
   private static final String PREFIX = "hit/";
 
   /** GET /hit/{name}.svg: counts a hit and returns the number of hits. HEAD counts nothing. */

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Serves counters by value or by a part of their names, and namespaces with sums. */
 record RankRoutes(Counters counters, Clock clock) {
@@ -34,7 +35,8 @@ record RankRoutes(Counters counters, Clock clock) {
 
   /** Returns whether a listing is one of these, and not simply by name. */
   static boolean isFor(Exchange exchange) {
-    return exchange.parameter(SORT).isPresent() || exchange.parameter(TEXT).isPresent();
+    return Stream.of(SORT, TEXT, "step", "tz", "since")
+        .anyMatch(each -> exchange.parameter(each).isPresent());
   }
 
   /** GET /v1/counters with sort or q */
@@ -54,11 +56,7 @@ record RankRoutes(Counters counters, Clock clock) {
     if (sort.endsWith("change") || sort.endsWith("rate")) {
       return byChange(exchange, selection, sort, limit);
     }
-    for (String each : List.of("step", "tz", "since")) {
-      if (exchange.parameter(each).isPresent()) {
-        throw Problem.badRequest("query parameter %s needs sort=-change".formatted(each));
-      }
-    }
+    rejectPeriod(exchange);
     return sort.equals("name")
         ? byName(exchange, selection, limit)
         : byValue(exchange, new Ranking(selection, sort.equals("-value")), limit);
@@ -102,7 +100,11 @@ record RankRoutes(Counters counters, Clock clock) {
 
   private HttpReply byChange(Exchange exchange, Selection selection, String sort, int limit) {
     boolean isRate = sort.endsWith("rate");
-    Optional<String> cursor = exchange.parameter("cursor").map(Cursor::decode);
+    if (isRate) {
+      rejectPeriod(exchange);
+    }
+    Optional<String> cursor =
+        exchange.parameter("cursor").map(Cursor::decode).map(text -> after(sort + " ", text));
     Instant since =
         cursor.map(RankRoutes::sinceOf).orElseGet(() -> isRate ? aMinuteAgo() : since(exchange));
     Optional<Place> after =
@@ -130,10 +132,25 @@ record RankRoutes(Counters counters, Clock clock) {
           }
           json.writeEndArray();
           page.resumeAfter()
-              .map(place -> since.toEpochMilli() + " " + text(place))
+              .map(place -> sort + " " + since.toEpochMilli() + " " + text(place))
               .ifPresent(place -> json.writeStringProperty("cursor", Cursor.encode(place)));
           json.writeEndObject();
         });
+  }
+
+  private static void rejectPeriod(Exchange exchange) {
+    for (String each : List.of("step", "tz", "since")) {
+      if (exchange.parameter(each).isPresent()) {
+        throw Problem.badRequest("query parameter %s needs sort=change or -change".formatted(each));
+      }
+    }
+  }
+
+  private static String after(String start, String text) {
+    if (!text.startsWith(start)) { // of another ranking
+      throw Cursor.malformed();
+    }
+    return text.substring(start.length());
   }
 
   /** Returns a change per second. */
@@ -158,6 +175,9 @@ record RankRoutes(Counters counters, Clock clock) {
         HistoryRoutes.time(exchange, "since")
             .map(Instant::toEpochMilli)
             .orElse(clock.epochMillis());
+    if (at > clock.epochMillis()) {
+      throw Problem.badRequest("query parameter since is in the future");
+    }
     return Instant.ofEpochMilli(step.floor(at));
   }
 

@@ -82,6 +82,11 @@ public record Route(
     return new Route(HttpMethod.DELETE, path, 0, true, false, false, handler);
   }
 
+  /** Returns whether a token that only reads is enough: a badge of hits counts one. */
+  public boolean isForReaders() {
+    return !writes && !path.equals(HitRoutes.BADGE);
+  }
+
   /** Returns whether it returns a representation of what its path names. */
   public boolean isRead() {
     return method.equals(HttpMethod.GET);

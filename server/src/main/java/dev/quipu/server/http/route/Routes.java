@@ -125,7 +125,7 @@ public final class Routes {
             Route.get("/v1/jobs/{name}", jobs::read),
             Route.get("/v1/technique", operation::technique),
             Route.get("/v1/demo", DemoRoutes::run),
-            Route.get("/hit/{name}.svg", hits::badge).andForPages(),
+            Route.get(HitRoutes.BADGE, hits::badge).andForPages(),
             Route.get("/hit/{name}.json", hits::shield).andForPages(),
             Route.open("/views.js", hits::script),
             Route.open("/badge/{name}.svg", badges::picture),

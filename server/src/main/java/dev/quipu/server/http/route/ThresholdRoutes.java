@@ -24,19 +24,18 @@ import java.util.Set;
  * @param webhooks delivers their crossings; empty if it is off
  */
 record ThresholdRoutes(Counters counters, Optional<Webhooks> webhooks) {
+  private static final String OFF =
+      "webhooks are off; start the server with --webhook-allow HOST and --webhook-secret-file FILE";
+
   /** PUT /v1/thresholds/{id} */
   HttpReply put(Exchange exchange) {
     JsonBody body = exchange.json(Set.of("counter", "prefix", "at", "direction", "webhook"));
     CounterThresholds thresholds = thresholds();
-    Webhooks sending =
-        webhooks.orElseThrow(() ->
-            Problem.badRequest(
-                "webhooks are off; start the server with --webhook-allow HOST and"
-                    + " --webhook-secret-file FILE"));
+    Webhooks sending = webhooks.orElseThrow(() -> Problem.badRequest(OFF));
     Threshold threshold = threshold(exchange.variable(), body);
     sending.check(threshold.webhook());
     boolean isNew = thresholds.put(threshold);
-    sending.defined();
+    sending.defined(threshold.id());
     Status status =
         thresholds.get(threshold.id()).orElseGet(() -> new Status(threshold, 0, 0)); // removed
     return HttpReply.json(isNew ? 201 : 200, members(status));
@@ -96,6 +95,7 @@ record ThresholdRoutes(Counters counters, Optional<Webhooks> webhooks) {
   HttpReply delete(Exchange exchange) {
     exchange.allowParameters(Set.of());
     boolean unused = thresholds().remove(exchange.variable()); // a repeat is not an error
+    webhooks.ifPresent(each -> each.defined(exchange.variable()));
     return HttpReply.text(204, "text/plain", "");
   }
 
@@ -117,15 +117,18 @@ record ThresholdRoutes(Counters counters, Optional<Webhooks> webhooks) {
     members.put("webhook", threshold.webhook().toString());
     members.put("waiting", status.waiting());
     members.put("missed", status.missed());
+    if (webhooks.isEmpty()) {
+      members.put("failing", Map.of("reason", OFF));
+    }
     webhooks
         .flatMap(each -> each.failing(threshold.id()))
-        .ifPresent(failing ->
-            members.put(
-                "failing",
-                Map.of(
-                    "since", failing.since().toString(),
-                    "attempts", failing.attempts(),
-                    "reason", failing.reason())));
+        .ifPresent(failing -> {
+          Map<String, Object> why = new LinkedHashMap<>();
+          why.put("reason", failing.reason());
+          why.put("attempts", failing.attempts());
+          why.put("since", failing.since().toString());
+          members.put("failing", why);
+        });
     return members;
   }
 }

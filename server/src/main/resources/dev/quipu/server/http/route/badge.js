@@ -12,10 +12,12 @@
   function read() {
     fetch(server + '/badge/' + encodeURIComponent(name) + '.json', { credentials: 'omit' })
       .then(function (response) {
-        return response.ok ? response.json() : null;
+        return response.json();
       })
       .then(function (found) {
-        if (found) {
+        if (found.value === undefined) {
+          console.warn('quipu: ' + found.detail);
+        } else {
           place.textContent = found.value;
         }
       })
