@@ -73,12 +73,12 @@ final class ThresholdsTest {
     assertFalse(thresholds.delivered("t", first));
     change(0, 1);
     assertEquals(2, thresholds.get("t").orElseThrow().waiting());
-    assertEquals(3, thresholds.get("t").orElseThrow().missed());
+    assertEquals(4, thresholds.get("t").orElseThrow().missed());
     List<Long> otherFirst = List.of(thresholds.waiting("u", 0, 1).getFirst().sequence());
     assertTrue(thresholds.delivered("u", otherFirst));
     change(0, 1);
     assertEquals(2, thresholds.get("t").orElseThrow().waiting());
-    assertEquals(4, thresholds.get("t").orElseThrow().missed());
+    assertEquals(5, thresholds.get("t").orElseThrow().missed());
   }
 
   @Test
