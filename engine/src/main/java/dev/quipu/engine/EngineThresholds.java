@@ -67,22 +67,16 @@ record EngineThresholds(Committer committer) implements CounterThresholds {
     }
     all.add(added);
     for (Threshold each : all) { // the name that as many as possible of its prefixes apply to
-      if (!applies(added, each.selector())) {
+      if (!added.appliesTo(each.selector())) {
         continue;
       }
-      long count = all.stream().filter(other -> applies(other, each.selector())).count();
+      long count = all.stream().filter(other -> other.appliesTo(each.selector())).count();
       if (count > PER_COUNTER_MAX) {
         throw new IllegalArgumentException(
             "%d thresholds would apply to a counter named %s; the limit is %d"
                 .formatted(count, each.selector(), PER_COUNTER_MAX));
       }
     }
-  }
-
-  private static boolean applies(Threshold threshold, String name) {
-    return threshold.isPrefix()
-        ? name.startsWith(threshold.selector())
-        : name.equals(threshold.selector());
   }
 
   private static void check(Threshold threshold) {

@@ -55,7 +55,12 @@ public interface CounterThresholds {
    * @param webhook where crossings are sent: http or https
    */
   record Threshold(
-      String id, boolean isPrefix, String selector, Decimal at, Direction direction, URI webhook) {}
+      String id, boolean isPrefix, String selector, Decimal at, Direction direction, URI webhook) {
+    /** Returns whether it applies to a counter. */
+    public boolean appliesTo(String counter) {
+      return isPrefix ? counter.startsWith(selector) : counter.equals(selector);
+    }
+  }
 
   /**
    * A threshold and what became of its crossings.

@@ -4,13 +4,13 @@ import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.PastPeriod;
 import dev.quipu.server.cli.access.PastValue;
+import dev.quipu.server.cli.input.PeriodFlags;
 import dev.quipu.server.cli.output.ExitCode;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -36,23 +36,13 @@ final class HistoryCommand extends AccessCommand {
   @Option(names = "--sum", description = "Add up all counters whose names start with NAME.")
   private boolean isSum;
 
-  @Option(
-      names = "--step",
-      paramLabel = "STEP",
-      description = "minute, hour or day, of a time zone as in day@Europe/Berlin (default hour).")
-  private String step = "hour";
-
-  @Option(names = "--from", paramLabel = "TIME", description = "Begin here (default: a day ago).")
-  private @Nullable String from;
-
-  @Option(names = "--to", paramLabel = "TIME", description = "End here (default: now).")
-  private @Nullable String to;
+  @Mixin private PeriodFlags period = new PeriodFlags();
 
   @Override
   public Integer call() {
     try (Access access = target.openToRead()) {
-      PastPeriod period = new PastPeriod(step, Optional.ofNullable(from), Optional.ofNullable(to));
-      List<PastValue> values = access.history(name, isSum, period);
+      PastPeriod past = new PastPeriod(period.step(), period.from(), period.to());
+      List<PastValue> values = access.history(name, isSum, past);
       output.together(() -> values.forEach(this::print));
     }
     return ExitCode.OK;

@@ -4,6 +4,7 @@ import dev.quipu.engine.history.HistoryStep;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.PastPeriod;
+import dev.quipu.server.cli.input.PeriodFlags;
 import dev.quipu.server.cli.input.Times;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.report.Report;
@@ -17,8 +18,8 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -54,17 +55,7 @@ final class ReportCommand extends AccessCommand {
       description = "Write the page to this file, which is replaced.")
   private Path out = Path.of("report.html");
 
-  @Option(
-      names = "--step",
-      paramLabel = "STEP",
-      description = "minute, hour or day, of a time zone as in day@Europe/Berlin (default hour).")
-  private String step = "hour";
-
-  @Option(names = "--from", paramLabel = "TIME", description = "Begin here (default: a day ago).")
-  private @Nullable String from;
-
-  @Option(names = "--to", paramLabel = "TIME", description = "End here (default: now).")
-  private @Nullable String to;
+  @Mixin private PeriodFlags period = new PeriodFlags();
 
   @Option(
       names = "--top",
@@ -78,12 +69,12 @@ final class ReportCommand extends AccessCommand {
       throw new IllegalArgumentException(
           "--top is %d; it must be from 1 to %d".formatted(top, TOP_MAX));
     }
-    HistoryStep unusedStep = HistoryStep.parse(step);
-    Optional<Instant> unusedFrom = Optional.ofNullable(from).map(Times::time);
-    Optional<Instant> unusedTo = Optional.ofNullable(to).map(Times::time);
+    HistoryStep unusedStep = HistoryStep.parse(period.step());
+    Optional<Instant> unusedFrom = period.from().map(Times::time);
+    Optional<Instant> unusedTo = period.to().map(Times::time);
     try (Access access = target.openToRead()) {
-      PastPeriod period = new PastPeriod(step, Optional.ofNullable(from), Optional.ofNullable(to));
-      Report report = Report.of(access, prefix, period, top, Clock.system());
+      PastPeriod past = new PastPeriod(period.step(), period.from(), period.to());
+      Report report = Report.of(access, prefix, past, top, Clock.system());
       Files.writeString(out, ReportPage.html(report));
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("file", out.toString());

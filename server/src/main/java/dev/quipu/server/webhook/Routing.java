@@ -52,15 +52,8 @@ final class Routing {
     return String.valueOf(threshold.webhook().getAuthority()).toLowerCase(Locale.ROOT);
   }
 
-  /** Returns whether there may be a counter that both apply to. */
+  /** Returns whether there may be a counter that both apply to: the selector of one is such. */
   private static boolean overlap(Threshold one, Threshold other) {
-    return applies(one, other.selector(), other.isPrefix())
-        || applies(other, one.selector(), one.isPrefix());
-  }
-
-  private static boolean applies(Threshold threshold, String selector, boolean isPrefix) {
-    return threshold.isPrefix()
-        ? selector.startsWith(threshold.selector())
-        : !isPrefix && selector.equals(threshold.selector());
+    return one.appliesTo(other.selector()) || other.appliesTo(one.selector());
   }
 }

@@ -182,11 +182,12 @@ public final class Webhooks implements AutoCloseable {
   private void deliver(String group) {
     Semaphore wake = new Semaphore(0);
     if (active.putIfAbsent(group, wake) == null) {
-      threads.add(Thread.ofVirtual().name("quipu-webhook-" + group).start(() -> run(group, wake)));
+      Thread.ofVirtual().name("quipu-webhook-" + group).start(() -> run(group, wake));
     }
   }
 
   private void run(String group, Semaphore wake) {
+    threads.add(Thread.currentThread()); // here, so that it is not added after it was removed
     try {
       deliverAll(group, wake);
     } catch (InterruptedException e) {
