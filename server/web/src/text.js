@@ -15,10 +15,6 @@ export function grouped(decimal) {
   return fraction === undefined ? digits : `${digits}.${fraction}`;
 }
 
-/** The difference of two decimals of one scale, as a number that is only drawn or ranked. */
-export function difference(after, before) {
-  return Number(after) - Number(before);
-}
 
 /** A text as one word of a POSIX shell. */
 export function quoted(text) {

@@ -4,74 +4,113 @@ import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { href } from '../router.js';
 import { follow } from '../stream.js';
-import { difference, grouped, shown } from '../text.js';
+import { grouped, shown } from '../text.js';
 
 const SECONDS = 120;
 const MOVER_SECONDS = 10;
 const MOVERS = 10;
+const NAMES_MIN = 1024;
+const NAMES_MAX = 200_000;
 
-function empty(time) {
-  return { time, changed: 0, byName: new Map() };
-}
-
-/** How much the counters changed in each of the last seconds, and which changed most. */
+/**
+ * How many counters changed in each of the last seconds, and which changed most. In arrays by the number of a name, and
+ * not in objects: many counters may change.
+ */
 class Movement {
   constructor() {
-    this.last = new Map();
-    const time = Math.floor(Date.now() / 1000) - SECONDS;
-    this.seconds = Array.from({ length: SECONDS }, (_, i) => empty(time + i + 1));
+    const time = Math.floor(Date.now() / 1000);
+    this.times = Array.from({ length: SECONDS }, (_, i) => time - SECONDS + i);
+    this.changed = new Array(SECONDS).fill(0);
+    this.time = time;
+    this.forget();
+  }
+
+  forget() {
+    this.numbers = new Map();
+    this.names = [];
+    this.values = new Float64Array(NAMES_MIN);
+    // One for each second, of which the last is the present one.
+    this.moves = Array.from({ length: MOVER_SECONDS + 1 }, () => new Float64Array(NAMES_MIN));
+    this.now = 0;
+  }
+
+  numberOf(name) {
+    let number = this.numbers.get(name);
+    if (number === undefined) {
+      if (this.names.length === NAMES_MAX) {
+        this.forget();
+      }
+      number = this.names.push(name) - 1;
+      this.numbers.set(name, number);
+      if (number === this.values.length) {
+        this.values = twice(this.values);
+        this.moves = this.moves.map(twice);
+      }
+      this.values[number] = NaN;
+    }
+    return number;
   }
 
   receive(counters) {
-    const second = this.now();
+    this.advance();
     for (const { name, value } of counters) {
-      const before = this.last.get(name);
-      if (value === undefined) {
-        this.last.delete(name);
-        continue;
+      const number = this.numberOf(name);
+      const after = value === undefined ? NaN : Number(value);
+      const change = after - this.values[number];
+      this.values[number] = after;
+      if (change) { // neither 0 nor unknown
+        this.moves.at(-1)[number] += change;
       }
-      this.last.set(name, value);
-      if (before !== undefined) {
-        const change = difference(value, before);
-        second.byName.set(name, (second.byName.get(name) || 0) + change);
-      }
-      second.changed += 1;
     }
+    this.now += counters.length;
   }
 
-  now() {
+  advance() {
     const time = Math.floor(Date.now() / 1000);
-    let last = this.seconds.at(-1);
-    if (time - last.time > SECONDS) { // the machine slept
-      last.time = time - SECONDS;
+    if (time - this.time > SECONDS) { // the machine slept
+      this.time = time - SECONDS;
     }
-    while (last.time < time) {
-      last = empty(last.time + 1);
-      this.seconds.push(last);
+    while (this.time < time) {
+      this.times.push(this.time);
+      this.changed.push(this.now);
+      this.times.shift();
+      this.changed.shift();
+      this.moves.push(this.moves.shift().fill(0));
+      this.now = 0;
+      this.time += 1;
     }
-    this.seconds.splice(0, this.seconds.length - SECONDS);
-    for (const each of this.seconds.slice(0, -MOVER_SECONDS - 1)) {
-      each.byName.clear();
-    }
-    return last;
   }
 
   summary() {
-    this.now();
-    const complete = this.seconds.slice(0, -1);
-    const movers = new Map();
-    for (const each of complete.slice(-MOVER_SECONDS)) {
-      each.byName.forEach((change, name) => movers.set(name, (movers.get(name) || 0) + change));
+    this.advance();
+    const sums = new Float64Array(this.names.length);
+    for (const each of this.moves.slice(0, -1)) {
+      for (let i = 0; i < sums.length; i++) {
+        sums[i] += each[i];
+      }
     }
-    return {
-      times: complete.map((each) => each.time),
-      changed: complete.map((each) => each.changed),
-      movers: [...movers]
-        .filter(([, change]) => change !== 0)
-        .sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]))
-        .slice(0, MOVERS),
-    };
+    return { times: [...this.times], changed: [...this.changed], movers: greatest(sums).map((i) => [this.names[i], sums[i]]) };
   }
+}
+
+function twice(array) {
+  const longer = new Float64Array(2 * array.length);
+  longer.set(array);
+  return longer;
+}
+
+/** The numbers of the greatest changes, up or down, the greatest first. */
+function greatest(sums) {
+  const found = [];
+  for (let i = 0; i < sums.length; i++) {
+    const size = Math.abs(sums[i]);
+    if (size > 0 && (found.length < MOVERS || size > Math.abs(sums[found.at(-1)]))) {
+      const place = found.findIndex((each) => size > Math.abs(sums[each]));
+      found.splice(place < 0 ? found.length : place, 0, i);
+      found.length = Math.min(found.length, MOVERS);
+    }
+  }
+  return found;
 }
 
 export function Overview() {

@@ -14,8 +14,10 @@ import dev.quipu.bench.ports.BuildComparison;
 import dev.quipu.bench.ports.HoldRates;
 import dev.quipu.bench.ports.HttpRates;
 import dev.quipu.bench.ports.OnceRates;
+import dev.quipu.bench.ports.PageCosts;
 import dev.quipu.bench.ports.Ports;
 import dev.quipu.bench.ports.Sizes;
+import dev.quipu.bench.ports.StreamCosts;
 import dev.quipu.bench.ports.Tails;
 import dev.quipu.bench.ports.load.HttpLoop;
 import dev.quipu.bench.ports.load.Workload;
@@ -46,11 +48,11 @@ public final class Main {
   /**
    * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code combining}, {@code
    * ingest}, {@code sequences}, {@code sequence-costs}, {@code transactions}, {@code scale}, {@code
-   * past}, {@code large}, {@code ports}, {@code http}, {@code once}, {@code tails}, {@code sizes}
-   * or {@code compare}, and the output file; then for the engine, values of inFlight (default:
-   * all); for the scale, the largest number of ids (default: 32 million); for a large state, the
-   * number of counters (default: 100 million); for the ports, rounds and seconds per turn; to
-   * compare, the jar of another build, rounds and seconds per turn.
+   * past}, {@code streams}, {@code page}, {@code large}, {@code ports}, {@code http}, {@code once},
+   * {@code tails}, {@code sizes} or {@code compare}, and the output file; then for the engine,
+   * values of inFlight (default: all); for the scale, the largest number of ids (default: 32
+   * million); for a large state, the number of counters (default: 100 million); for the ports,
+   * rounds and seconds per turn; to compare, the jar of another build, rounds and seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -65,6 +67,8 @@ public final class Main {
               transactionsHead() + TransactionCosts.measure() + holdsHead() + HoldRates.measure();
           case "scale" -> scaleHead() + IdScale.measure(idsMax(arguments));
           case "past" -> pastHead() + FollowCosts.measure();
+          case "streams" -> streamsHead() + StreamCosts.measure();
+          case "page" -> pageHead() + PageCosts.measure();
           case "large" -> largeHead() + LargeState.measure(countersMax(arguments));
           case "ports" -> Ports.measure(rest(arguments), machine());
           case "http" -> httpHead() + HttpRates.measure();
@@ -75,7 +79,8 @@ public final class Main {
           default ->
               throw new IllegalArgumentException(
                   "expected engine, stores, combining, ingest, sequences, sequence-costs,"
-                      + " transactions, scale, past, large, ports, http, once, tails, sizes or compare, found "
+                      + " transactions, scale, past, streams, page, large, ports, http, once, tails,"
+                      + " sizes or compare, found "
                       + arguments[0]);
         };
     System.out.println(table);
@@ -284,6 +289,42 @@ public final class Main {
 
     | | adds per second | ratio | of rounds |
     |---|---|---|---|
+    """
+        .formatted(machine());
+  }
+
+  private static String streamsHead() throws IOException {
+    return """
+    # Benchmark of streams
+
+    Adds per second over the Redis protocol to 10,000 counters (%d connections, pipeline 16), and
+    how much fewer they are while %d [streams of changes](http.md#changes-as-they-happen) are open
+    and read. They are not synced: the processor is what streams take from adds. Turns of 2 s that
+    alternate; the median of 21 rounds, and the ratios to the first row, whose range is that of
+    rounds. The server has one core; the adds and the readers share the other.
+
+    Measured by `./dev bench streams` on %s.
+
+    | streams | adds per second | ratio | of rounds |
+    |---|---|---|---|
+    """
+        .formatted(Workload.CONNECTIONS, StreamCosts.STREAMS, machine());
+  }
+
+  private static String pageHead() throws IOException {
+    return """
+    # Benchmark of the page
+
+    What [the page](../guides/page.md) costs a browser while 50,000 times a second one of 100,000
+    counters changes: Chromium draws a frame every 16.7 ms, and a trace of 20 s shows how long its
+    main thread worked between two frames (scripts, layout, and all else), in milliseconds of the
+    processor. Memory in MB: the heap of the scripts, and what the process of the page has for
+    itself; an empty page has about 20 MB. Then what the stream transfers, in MB per second.
+
+    Measured by `./dev bench page` on %s, whose two cores the server and the load share.
+
+    | page | 95 %% of frames | longest frame | heap | process | stream |
+    |---|---|---|---|---|---|
     """
         .formatted(machine());
   }

@@ -81,7 +81,10 @@ final class ReplyWriter {
     return writer;
   }
 
-  /** Writes the head of a response whose body follows, after which the connection is closed. */
+  /**
+   * Writes the head and the first parts, which are short, of a response whose body follows, after
+   * which the connection is closed.
+   */
   static void writeHead(
       ChannelHandlerContext context, HttpRequest request, HttpReply reply, String date) {
     var head =
@@ -92,6 +95,10 @@ final class ReplyWriter {
     HttpUtil.setTransferEncodingChunked(
         head, request.protocolVersion().equals(HttpVersion.HTTP_1_1));
     ChannelFuture unused = context.writeAndFlush(head);
+    reply
+        .parts()
+        .forEach(
+            part -> context.writeAndFlush(new DefaultHttpContent(Unpooled.wrappedBuffer(part))));
   }
 
   private static boolean mayHaveBody(HttpReply reply) {

@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.http.message.AcceptEncoding;
 import dev.quipu.server.http.message.HttpReply;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
@@ -10,7 +11,6 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import java.util.zip.GZIPOutputStream;
 
 /**
@@ -23,7 +23,6 @@ final class Representation {
   private static final int GZIP_BYTES_MIN = 1_400;
 
   private static final int TAG_BYTES = 16;
-  private static final String GZIP = "gzip";
   private static final String CACHE_CONTROL = "Cache-Control";
 
   private Representation() {}
@@ -33,7 +32,7 @@ final class Representation {
     if (reply.status() != 200) {
       return reply;
     }
-    boolean isGzip = reply.length() >= GZIP_BYTES_MIN && acceptsGzip(request);
+    boolean isGzip = reply.length() >= GZIP_BYTES_MIN && AcceptEncoding.hasGzip(request);
     if (reply.headers().containsKey(CACHE_CONTROL)) { // of a state, or of a read that counts
       return isGzip ? compressed(reply) : reply;
     }
@@ -66,7 +65,7 @@ final class Representation {
     }
     return new HttpReply(
             reply.status(), reply.type(), List.of(bytes.toByteArray()), reply.headers(), false)
-        .with("Content-Encoding", GZIP)
+        .with("Content-Encoding", AcceptEncoding.GZIP)
         .with("Vary", "Accept-Encoding");
   }
 
@@ -83,22 +82,6 @@ final class Representation {
       }
     }
     return false;
-  }
-
-  private static boolean acceptsGzip(HttpHeaders request) {
-    boolean accepts = false;
-    for (String line : request.getAll(HttpHeaderNames.ACCEPT_ENCODING)) {
-      for (String each : line.toLowerCase(Locale.ROOT).split(",", -1)) {
-        String[] parts = each.split(";", -1);
-        String coding = parts[0].strip();
-        boolean isRefused = parts.length > 1 && parts[1].strip().matches("q\\s*=\\s*0(\\.0{0,3})?");
-        if (coding.equals(GZIP)) {
-          return !isRefused;
-        }
-        accepts |= coding.equals("*") && !isRefused;
-      }
-    }
-    return accepts;
   }
 
   private static String digest(List<byte[]> parts) {

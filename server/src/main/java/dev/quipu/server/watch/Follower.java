@@ -7,6 +7,7 @@ public final class Follower {
   private final String prefix;
   private final boolean isSentAll;
   private final String lastId;
+  private final boolean isGzip;
   private final EventSink sink;
   private boolean isAdmitted;
   private volatile long tick = -1; // negative until it has all counters
@@ -18,11 +19,13 @@ public final class Follower {
    *
    * @param isSentAll whether it is sent the present counters before their changes
    * @param lastId the id of the last event that it has; empty for none
+   * @param isGzip whether its response, which has begun, is a gzip stream
    */
-  public Follower(String prefix, boolean isSentAll, String lastId, EventSink sink) {
+  public Follower(String prefix, boolean isSentAll, String lastId, boolean isGzip, EventSink sink) {
     this.prefix = prefix;
     this.isSentAll = isSentAll;
     this.lastId = lastId;
+    this.isGzip = isGzip;
     this.sink = sink;
   }
 
@@ -37,6 +40,18 @@ public final class Follower {
   /** Returns the id of the last event that it had when it came; empty for none. */
   String lastId() {
     return lastId;
+  }
+
+  /** Returns whether other clients with these properties are sent the same bytes. */
+  record Audience(String prefix, long tick, boolean isGzip) {}
+
+  Audience audience() {
+    return new Audience(prefix, tick, isGzip);
+  }
+
+  /** Returns an event as it is sent to this client. */
+  byte[] encoded(byte[] event) {
+    return isGzip ? GzipBlocks.of(event) : event;
   }
 
   boolean isAdmitted() {

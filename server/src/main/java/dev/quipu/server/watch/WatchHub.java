@@ -28,10 +28,11 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>{@code
  * Every 100 ms, a tick: one thread reads which counters of the engine changed, and sends each
- * client those with its prefix as one event. Clients with the same prefix share the bytes. The
- * changes of the last ticks are kept; a client that has not read its last event yet gets the rest,
- * coalesced, when it has, and one that lost its connection, when it comes back with the id of its
- * last event.
+ * client those with its prefix as one event. If there is much to read or to send, ticks are longer,
+ * up to a second, so that adds keep the processor: all of this takes about a fiftieth of one.
+ * Clients with the same prefix share the bytes, also if they are compressed. The changes of the
+ * last ticks are kept; a client that has not read its last event yet gets the rest, coalesced, when
+ * it has, and one that lost its connection, when it comes back with the id of its last event.
  *
  * A new client is first sent all counters with its prefix, page by page, by a thread of its own.
  * The changes of the tick before which that began, and later ones, follow; so no change is missed,
@@ -48,7 +49,17 @@ public final class WatchHub implements AutoCloseable {
   /** Maximum number of counters of one event that is sent after the first ones. */
   static final int EVENT_COUNTERS_MAX = 50_000;
 
-  private static final Duration TICK = Duration.ofMillis(100);
+  private static final Duration TICK_MIN = Duration.ofMillis(100);
+  private static final Duration TICK_MAX = Duration.ofSeconds(1);
+
+  /** The processor's time for a change that is read, and for an event that is sent: rounded up. */
+  private static final long NANOS_PER_CHANGE = 600;
+
+  private static final long NANOS_PER_EVENT = 12_000;
+
+  /** A tick is this number of times as long as the processor works for it. */
+  private static final int SHARE = 50;
+
   private static final Duration SILENCE_MAX = Duration.ofSeconds(15);
   private static final Duration KEPT = Duration.ofSeconds(60);
   private static final Logger LOGGER = LoggerFactory.getLogger(WatchHub.class);
@@ -154,11 +165,11 @@ public final class WatchHub implements AutoCloseable {
           }
         }
         present.forEach(each -> admit(each, run, changes));
-        read(feed, changes);
-        Map<String, SharedEvent> events = new HashMap<>();
-        present.forEach(each -> send(each, run, changes, events));
+        long read = read(feed, changes);
+        Map<Follower.Audience, SharedEvent> events = new HashMap<>();
+        long sent = present.stream().filter(each -> send(each, run, changes, events)).count();
         events.values().forEach(SharedEvent::release);
-        next = Math.max(next + TICK.toNanos(), clock.nanoTime());
+        next = Math.max(next + tickNanos(read, sent), clock.nanoTime());
         clock.sleep(Duration.ofNanos(Math.max(0, next - clock.nanoTime())));
       }
     } catch (InterruptedException e) {
@@ -171,6 +182,11 @@ public final class WatchHub implements AutoCloseable {
         }
       }
     }
+  }
+
+  private static long tickNanos(long changes, long events) {
+    long work = changes * NANOS_PER_CHANGE + events * NANOS_PER_EVENT;
+    return Math.clamp(work * SHARE, TICK_MIN.toNanos(), TICK_MAX.toNanos());
   }
 
   /** Begins to send a new client what it does not have. */
@@ -216,7 +232,7 @@ public final class WatchHub implements AutoCloseable {
   }
 
   private boolean sendAndWait(Follower follower, byte[] bytes) {
-    SharedEvent event = SharedEvent.reserve(bytes, budget);
+    SharedEvent event = SharedEvent.reserve(follower.encoded(bytes), budget);
     if (event == null) {
       follower.sink().end(); // there is no memory
       return false;
@@ -225,7 +241,7 @@ public final class WatchHub implements AutoCloseable {
     follower
         .sink()
         .send(
-            bytes,
+            event.bytes(),
             () -> {
               event.release();
               sent.release();
@@ -234,7 +250,8 @@ public final class WatchHub implements AutoCloseable {
     return !follower.hasEnded();
   }
 
-  private static void read(CounterFeed feed, Changes changes) {
+  /** Returns the number of changes. */
+  private static int read(CounterFeed feed, Changes changes) {
     List<Change> found = new ArrayList<>();
     boolean isComplete = true;
     CounterFeed.Changes page;
@@ -247,36 +264,42 @@ public final class WatchHub implements AutoCloseable {
     if (!isComplete) {
       changes.clear();
     }
+    return found.size();
   }
 
-  /** Sends a client what changed since its last event, if it has read that. */
-  private void send(
-      Follower follower, String run, Changes changes, Map<String, SharedEvent> events) {
+  /**
+   * Sends a client what changed since its last event, if it has read that; returns whether an event
+   * was sent.
+   */
+  private boolean send(
+      Follower follower, String run, Changes changes, Map<Follower.Audience, SharedEvent> events) {
     if (!follower.isReady()) {
-      return;
+      return false;
     }
-    String key = follower.tick() + " " + follower.prefix();
-    SharedEvent event = events.get(key);
+    Follower.Audience audience = follower.audience();
+    SharedEvent event = events.get(audience);
     if (event == null) {
       Optional<Collection<Change>> found = changes.since(follower.tick(), follower.prefix());
       if (found.isEmpty() || found.get().size() > EVENT_COUNTERS_MAX) {
         follower.sink().end(); // it is too far behind, and is sent all counters when it comes back
-        return;
+        return false;
       }
       if (found.get().isEmpty()) {
         reached(follower, changes.last());
-        return;
+        return false;
       }
-      event = SharedEvent.reserve(Events.changes(run + changes.last(), found.get()), budget);
+      byte[] bytes = Events.changes(run + changes.last(), found.get());
+      event = SharedEvent.reserve(follower.encoded(bytes), budget);
       if (event == null) {
-        return; // there is no memory now
+        return false; // there is no memory now
       }
-      events.put(key, event);
+      events.put(audience, event);
     }
     follower.reached(changes.last());
     follower.sent(clock.nanoTime());
     event.use();
     follower.sink().send(event.bytes(), event::release);
+    return true;
   }
 
   /** Notes that there is nothing to send, and shows the client at times that it is connected. */
@@ -284,7 +307,7 @@ public final class WatchHub implements AutoCloseable {
     follower.reached(tick);
     if (clock.nanoTime() - follower.sentNanos() > SILENCE_MAX.toNanos()) {
       follower.sent(clock.nanoTime());
-      follower.sink().send(Events.nothing(), () -> {});
+      follower.sink().send(follower.encoded(Events.nothing()), () -> {});
     }
   }
 }

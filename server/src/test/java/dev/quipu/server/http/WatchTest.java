@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -16,6 +17,7 @@ import dev.quipu.server.net.HostProcess;
 import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Clock;
 import java.io.BufferedReader;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -23,7 +25,6 @@ import java.net.Socket;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +34,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,6 +53,7 @@ final class WatchTest {
   private Quipu quipu;
   private HostProcess host;
   private HttpServer server;
+  private int watchers; // every other one is sent a gzip stream
 
   @BeforeEach
   void start() throws IOException {
@@ -84,6 +87,7 @@ final class WatchTest {
   /** Reads a stream line by line, and applies its events to a map. */
   private final class Watcher implements AutoCloseable {
     final String prefix;
+    private final boolean isGzip;
     private final InputStream in;
     private final Map<String, String> known = new TreeMap<>();
     final List<String> types = new ArrayList<>();
@@ -99,10 +103,16 @@ final class WatchTest {
       if (!lastId.isEmpty()) {
         request.header("Last-Event-ID", lastId);
       }
+      isGzip = ++watchers % 2 == 0;
+      if (isGzip) {
+        request.header("Accept-Encoding", "gzip");
+      }
       HttpResponse<InputStream> response =
           HTTP.sendAsync(request.build(), HttpResponse.BodyHandlers.ofInputStream()).join();
       assertEquals(200, response.statusCode());
       assertEquals("text/event-stream", response.headers().firstValue("Content-Type").orElse(""));
+      assertEquals(
+          isGzip ? "gzip" : "", response.headers().firstValue("Content-Encoding").orElse(""));
       this.in = response.body();
       Thread.ofVirtual().start(this::read);
     }
@@ -110,7 +120,7 @@ final class WatchTest {
     private void read() {
       try {
         BufferedReader lines =
-            new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
+            new BufferedReader(new InputStreamReader(isGzip ? unzipped() : in, UTF_8));
         String type = "";
         String id = "";
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -128,6 +138,15 @@ final class WatchTest {
         // closed
       }
       isEnded = true;
+    }
+
+    private InputStream unzipped() throws IOException {
+      return new FilterInputStream(new GZIPInputStream(in)) {
+        @Override
+        public int available() {
+          return 0; // otherwise a reader waits for more before it returns a line
+        }
+      };
     }
 
     private synchronized void apply(String type, JsonNode data) {
@@ -322,8 +341,7 @@ final class WatchTest {
       socket.connect(server.address());
       socket
           .getOutputStream()
-          .write(
-              "GET /v1/watch HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.UTF_8));
+          .write("GET /v1/watch HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(UTF_8));
       silent.add(socket);
     }
     try (Watcher watcher = new Watcher("x", "")) {

@@ -62,6 +62,11 @@ public record Exchange(
     return request.headers();
   }
 
+  /** Returns whether the client accepts a response with the coding gzip. */
+  public boolean acceptsGzip() {
+    return AcceptEncoding.hasGzip(headers());
+  }
+
   /** Returns the id of the last event that a client of a stream has; empty for none. */
   public String lastEventId() {
     return headers().get("Last-Event-ID", "");

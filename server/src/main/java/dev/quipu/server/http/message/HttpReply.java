@@ -30,10 +30,14 @@ public record HttpReply(
     this(status, type, parts, headers, isUnknown, Optional.empty());
   }
 
-  /** Returns a reply that has no end, of server-sent events. */
-  public static HttpReply events(Consumer<EventSink> begin) {
+  /**
+   * Returns a reply that has no end, of server-sent events.
+   *
+   * @param first what is sent before the first event
+   */
+  public static HttpReply events(List<byte[]> first, Consumer<EventSink> begin) {
     return new HttpReply(
-            200, "text/event-stream", List.of(), new LinkedHashMap<>(), false, Optional.of(begin))
+            200, "text/event-stream", first, new LinkedHashMap<>(), false, Optional.of(begin))
         .with("Cache-Control", "no-store");
   }
 

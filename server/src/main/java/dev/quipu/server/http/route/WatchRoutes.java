@@ -1,11 +1,14 @@
 package dev.quipu.server.http.route;
 
 import dev.quipu.Limits;
+import dev.quipu.server.http.message.AcceptEncoding;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import dev.quipu.server.watch.Follower;
+import dev.quipu.server.watch.GzipBlocks;
 import dev.quipu.server.watch.WatchHub;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -32,7 +35,15 @@ record WatchRoutes(Optional<WatchHub> hub) {
       throw Problem.tooManyStreams(WatchHub.CLIENTS_MAX);
     }
     String lastId = exchange.lastEventId();
-    return HttpReply.events(
-        sink -> open.follow(new Follower(prefix, present.equals("true"), lastId, sink)));
+    boolean isGzip = exchange.acceptsGzip();
+    HttpReply reply =
+        HttpReply.events(
+            isGzip ? List.of(GzipBlocks.header()) : List.of(),
+            sink ->
+                open.follow(new Follower(prefix, present.equals("true"), lastId, isGzip, sink)));
+    if (isGzip) {
+      reply.with("Content-Encoding", AcceptEncoding.GZIP);
+    }
+    return reply.with("Vary", "Accept-Encoding");
   }
 }

@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package dev.quipu.server.watch;
+
+import org.jspecify.annotations.NullMarked;
