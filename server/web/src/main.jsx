@@ -6,12 +6,19 @@ import { Counter } from './pages/Counter.jsx';
 import { Counters } from './pages/Counters.jsx';
 import { Failures } from './pages/Failures.jsx';
 import { Overview } from './pages/Overview.jsx';
+import { Series } from './pages/Series.jsx';
 import { Server } from './pages/Server.jsx';
+import { Views } from './pages/Views.jsx';
 import { SignIn } from './parts/SignIn.jsx';
 import './style.css';
 
-const PAGES = { overview: Overview, counters: Counters, counter: Counter, failures: Failures, server: Server };
-const LINKS = [['overview', 'Overview'], ['counters', 'Counters'], ['failures', 'Failures'], ['server', 'Server']];
+const PAGES = {
+  overview: Overview, counters: Counters, counter: Counter, views: Views, series: Series, failures: Failures, server: Server,
+};
+const LINKS = [
+  ['overview', 'Overview'], ['counters', 'Counters'], ['views', 'Views'], ['series', 'Series'], ['failures', 'Failures'],
+  ['server', 'Server'],
+];
 const STATES = {
   live: 'live',
   connecting: 'connecting…',
@@ -35,7 +42,7 @@ function App() {
         {token.value && <button class="quiet" onClick={() => signIn('')}>Sign out</button>}
       </header>
       <main id="main" tabIndex={-1}>
-        {isTokenNeeded.value ? <SignIn /> : <Page key={`${page} ${query.name || ''}`} query={query} />}
+        {isTokenNeeded.value ? <SignIn /> : <Page key={`${page} ${query.name || query.url || query.records || query.revisions || ''}`} query={query} />}
       </main>
     </>
   );

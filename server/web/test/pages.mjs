@@ -21,6 +21,9 @@ async function call(method, path, body, headers = {}) {
 const path = (name) => `/v1/counters/${encodeURIComponent(name)}`;
 const add = (name, delta) => call('POST', `${path(name)}/add`, { delta });
 
+const begun = new Date().toISOString();
+const view = (url, clientId) => call('POST', '/v1/views', { url, clientId, time: begun });
+
 /** Opens a page that fails on an error of its script, on a violation of the policy, and on a request elsewhere. */
 async function open(browser, options) {
   const context = await browser.newContext(options);
@@ -60,6 +63,12 @@ const PLACES = {
   search: '#/counters?q=script',
   counter: '#/counter?name=views/home',
   missing: '#/counter?name=nothing',
+  views: '#/views',
+  page: '#/views?url=https://blog.example/a',
+  series: '#/series',
+  records: '#/series?records=invoices/2026',
+  revisions: '#/series?revisions=users',
+  changed: '#/counters?sort=-change',
   failures: '#/failures?run=add,drop-reply,partition&seed=3',
   server: '#/server',
 };
@@ -174,7 +183,72 @@ const TESTS = {
     await page.waitForSelector('[aria-label="Changes of each minute"] canvas');
     await page.waitForSelector('strong:text-is("0")');
     await page.goto(`${base}/#/counter?name=stock`);
-    await page.waitForSelector('text=no history of stock is kept');
+    await page.waitForSelector('text=No past of this counter is kept');
+    await page.waitForSelector("pre:has-text('stock=minute:2d')");
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'pages with views, and who is online'(browser) {
+    const { page, faults, close } = await open(browser, {});
+    await page.goto(`${base}/#/views`);
+    await page.getByLabel('Order').selectOption('-value');
+    const first = page.locator('#pages ~ table tbody tr').first();
+    await first.getByText('https://blog.example/a').waitFor();
+    assert.equal(await first.locator('.number').innerText(), '3');
+    await page.getByLabel('URL contains').fill('BLOG.example/B');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForSelector('#pages ~ table tr:nth-child(1):last-child td:has-text("example/b")');
+    await page.getByLabel('Room').fill('lobby');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.waitForSelector('#online ~ .figure:text-is("2")');
+    await page.getByRole('link', { name: 'https://blog.example/b' }).click();
+    await page.waitForSelector('#unique ~ .figure:text-is("1")');
+    await view('https://blog.example/b', 'c9');
+    await page.waitForSelector('#unique ~ .figure:text-is("2")', { timeout: 20000 });
+    await page.getByRole('link', { name: 'All pages' }).click();
+    await page.waitForSelector('#pages');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'series of records and of revisions'(browser) {
+    const { page, faults, close } = await open(browser, {});
+    await page.goto(`${base}/#/series`);
+    await page.getByLabel('Another series').fill('invoices/2027');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByLabel('Record').fill('{"total":"12.50"}');
+    await page.getByRole('button', { name: 'Take the next number' }).click();
+    await page.waitForSelector('.results li.applied:text-is("number 1")');
+    await page.getByRole('button', { name: 'Repeat the last one' }).click();
+    await page.waitForSelector('.results li.applied:has-text("the same as before")');
+    await page.waitForSelector('#records ~ table td:has-text("12.50")');
+    assert.equal((await call('GET', '/v1/sequences/invoices%2F2027')).last, '1');
+    await page.getByRole('link', { name: 'All series' }).click();
+    await page.getByRole('link', { name: 'users' }).click();
+    await page.waitForSelector('#revisions ~ table td:text-is("delete")');
+    assert.equal(await page.locator('#entities ~ .figure').innerText(), '0');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'counters by change, and what became of adds'(browser) {
+    const { page, faults, close } = await open(browser, {});
+    await add('views/home', 100);
+    await page.goto(`${base}/#/counters`);
+    await page.getByLabel('Order').selectOption('-change');
+    await page.waitForSelector('#found ~ table th:text-is("Change")');
+    await page.waitForSelector('#found ~ table tbody tr:first-child a:has-text("views/home")');
+    await page.goto(`${base}/#/`);
+    const figure = (title) => page.locator(`dt:text-is("${title}") ~ dd`);
+    await page.waitForFunction(() => {
+      const found = Array.from(document.querySelectorAll('.figures dt'))
+        .find((each) => each.textContent === 'Repeats that did not count again');
+      return found && Number(found.nextSibling.textContent) > 0;
+    });
+    assert.ok(Number((await figure('Applied').innerText()).replaceAll(/\D/g, '')) > 10);
+    await page.goto(`${base}/#/server`);
+    await page.waitForSelector('#figures ~ dl dt:text-is("Counters")');
     assert.deepEqual(faults, []);
     await close();
   },
@@ -308,6 +382,16 @@ try {
   await add('views/about', 3);
   for (const name of STRANGE) {
     await add(name, 1);
+  }
+  for (const [url, client] of [['a', 'c1'], ['a', 'c2'], ['a', 'c3'], ['a', 'c3'], ['b', 'c1']]) {
+    await view(`https://blog.example/${url}`, client);
+  }
+  for (const clientId of ['c1', 'c2', 'c2']) {
+    await call('POST', '/v1/presence/lobby', { clientId });
+  }
+  await call('POST', '/v1/sequences/invoices%2F2026/next', { payload: 'a <b>record</b>' });
+  for (const kind of ['insert', 'update', 'delete']) {
+    await call('POST', '/v1/revisions/users', { entity: 'ann', kind });
   }
   for (const [name, test] of Object.entries(TESTS)) {
     try {

@@ -2,9 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { newId, path, request } from '../api.js';
 import { Chart } from '../parts/Chart.jsx';
 import { Copy } from '../parts/Copy.jsx';
+import { Parts } from '../parts/Parts.jsx';
 import { Past } from '../parts/Past.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
+import { isPastKept, useServer } from '../parts/useServer.js';
 import { href } from '../router.js';
 import { follow, state } from '../stream.js';
 import { grouped, javaString, quoted, shown } from '../text.js';
@@ -13,6 +15,7 @@ const POINTS_MAX = 3000;
 
 export function Counter({ query }) {
   const name = query.name || '';
+  const server = useServer();
   const read = useData(path(name), state.value === 'unsupported' ? 2000 : 30000);
   const live = useLive(name);
   const value = live.value === undefined ? read.data?.value : live.value;
@@ -33,21 +36,36 @@ export function Counter({ query }) {
           <Chart times={live.times} values={live.values} label={`Value of ${shown(name)} since this page was opened`} />
         )}
       </section>
-      <Past name={name} />
+      {server && (isPastKept(name) ? <Past name={name} /> : <NoPast name={name} />)}
       <div class="columns wide">
         <Count name={name} afterwards={read.again} />
         <Outcome name={name} />
       </div>
       <Open name={name} />
+      <Parts name={name} />
       <Thresholds name={name} />
       <Embed name={name} />
     </>
   );
 }
 
+/** Which option keeps the past. */
+function NoPast({ name }) {
+  const prefix = name.slice(0, name.lastIndexOf('/') + 1);
+  const rule = `${prefix || name}${prefix ? '*' : ''}=minute:2d,hour:90d,day:5y`;
+  return (
+    <section class="card" aria-labelledby="past">
+      <h2 id="past">Changes</h2>
+      <p class="note">No past of this counter is kept. The engine keeps it with</p>
+      <pre tabIndex={0}><code>quipu serve --history {quoted(rule)}</code></pre>
+    </section>
+  );
+}
+
 /** The thresholds that apply to the counter, and whether their webhooks take what is sent. */
 function Thresholds({ name }) {
-  const found = useData('/v1/thresholds', state.value === 'unsupported' ? undefined : 10000);
+  const server = useServer();
+  const found = useData(server?.history && '/v1/thresholds', 10000);
   const rows = (found.data?.thresholds || []).filter(
     (each) => (each.counter === undefined ? name.startsWith(each.prefix) : each.counter === name),
   );

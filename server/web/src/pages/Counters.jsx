@@ -6,7 +6,10 @@ import { follow } from '../stream.js';
 import { grouped, shown } from '../text.js';
 import { Spaces } from './Overview.jsx';
 
-const SORTS = [['name', 'Name'], ['-value', 'Greatest value'], ['value', 'Least value']];
+const SORTS = [
+  ['name', 'Name'], ['-value', 'Greatest value'], ['value', 'Least value'], ['-change', 'Increased most this hour'],
+  ['change', 'Decreased most this hour'], ['-rate', 'Fastest now'],
+];
 
 /** Search, and the tree of namespaces. */
 export function Counters({ query }) {
@@ -21,7 +24,8 @@ export function Counters({ query }) {
   const spaces = useData(`/v1/namespaces?${new URLSearchParams({ prefix, limit: 100 })}`);
   const changed = useChanges(prefix);
   useEffect(() => setPages([]), [prefix, text, sort]);
-  const rows = found.data?.counters || [];
+  const rows = found.problem ? [] : found.data?.counters || [];
+  const isByChange = rows.some((each) => each.change !== undefined);
   return (
     <>
       <h1>Counters</h1>
@@ -53,20 +57,27 @@ export function Counters({ query }) {
       </form>
       <div class="columns wide">
         <section class="card" aria-labelledby="found">
-          <h2 id="found">{text ? `Names with “${shown(text)}”` : 'By name'}</h2>
+          <h2 id="found">{text ? `Names with “${shown(text)}”` : SORTS.find(([each]) => each === sort)?.[1]}</h2>
           <Trouble problem={found.problem} />
           {found.data && rows.length === 0 && <p class="note">No counters.</p>}
           {rows.length > 0 && (
             <table>
-              <thead><tr><th scope="col">Counter</th><th scope="col" class="number">Value</th></tr></thead>
+              <thead>
+                <tr>
+                  <th scope="col">Counter</th>
+                  {isByChange && <th scope="col" class="number">Change</th>}
+                  <th scope="col" class="number">Value</th>
+                </tr>
+              </thead>
               <tbody>
-                {rows.map(({ name, value }) => {
+                {rows.map(({ name, value, change }) => {
                   const now = changed.get(name);
                   return (
                     <tr key={name}>
                       <td><a href={href('counter', { name })}><bdi>{shown(name)}</bdi></a></td>
+                      {isByChange && <td class="number">{grouped(change)}</td>}
                       <td class={now === undefined ? 'number' : 'number changed'}>
-                        {now === null ? 'removed' : grouped(now ?? value)}
+                        {(now === undefined ? value : now) == null ? 'removed' : grouped(now ?? value)}
                       </td>
                     </tr>
                   );

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Chart } from '../parts/Chart.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
+import { sum, useFigures } from '../parts/useFigures.js';
 import { href } from '../router.js';
 import { follow } from '../stream.js';
 import { grouped, shown } from '../text.js';
@@ -130,7 +131,7 @@ export function Overview() {
     };
   }, []);
   const top = useData('/v1/counters?sort=-value&limit=10', 5000);
-  const spaces = useData('/v1/namespaces?limit=20', 5000);
+  const spaces = useData('/v1/namespaces?sort=-sum&limit=20', 5000);
   const latest = summary.changed.at(-1) || 0;
   return (
     <>
@@ -144,6 +145,7 @@ export function Overview() {
           label={`Counters that changed per second, for ${SECONDS} seconds`}
         />
       </section>
+      <Adds />
       <div class="columns">
         <section class="card" aria-labelledby="top">
           <h2 id="top">Greatest values</h2>
@@ -174,6 +176,34 @@ export function Overview() {
         </section>
       </div>
     </>
+  );
+}
+
+/** What became of adds since the server started. */
+function Adds() {
+  const figures = useFigures();
+  const before = useRef(figures);
+  const [perSecond, setPerSecond] = useState(0);
+  const of = (pattern) => sum(figures, 'quipu_adds_total', 'outcome', pattern) ?? 0;
+  useEffect(() => {
+    const passed = figures.millis - before.current.millis;
+    const applied = sum(before.current, 'quipu_adds_total', 'outcome', /^applied$/);
+    if (passed > 0 && applied !== undefined) {
+      setPerSecond(Math.max(0, Math.round((1000 * (of(/^applied$/) - applied)) / passed)));
+    }
+    before.current = figures;
+  }, [figures]);
+  return (
+    <section class="card" aria-labelledby="adds">
+      <h2 id="adds">Adds since the server started</h2>
+      <dl class="figures">
+        <div><dt>Per second, now</dt><dd>{grouped(perSecond)}</dd></div>
+        <div><dt>Applied</dt><dd>{grouped(of(/^applied$/))}</dd></div>
+        <div><dt>Repeats that did not count again</dt><dd>{grouped(of(/^replayed$/))}</dd></div>
+        <div><dt>Rejected</dt><dd>{grouped(of(/^(rejected_|conflict)/))}</dd></div>
+        <div><dt>Unknown to the client</dt><dd>{grouped(of(/^unknown$/))}</dd></div>
+      </dl>
+    </section>
   );
 }
 

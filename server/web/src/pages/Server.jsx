@@ -2,6 +2,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { headers, token } from '../api.js';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
+import { useServer } from '../parts/useServer.js';
+import { sum, useFigures } from '../parts/useFigures.js';
+import { grouped, shown } from '../text.js';
 
 /** How the server counts, and whether it can. */
 export function Server() {
@@ -18,6 +21,8 @@ export function Server() {
         </p>
         <pre tabIndex={0}>{ready.text}</pre>
       </section>
+      <Figures />
+      <Regions />
       <section class="card" aria-labelledby="technique">
         <h2 id="technique">How it counts</h2>
         <Trouble problem={technique.problem} />
@@ -35,6 +40,77 @@ export function Server() {
         </p>
       </section>
     </>
+  );
+}
+
+/** The regions, if the server counts in one of several. */
+function Regions() {
+  const server = useServer();
+  const { data } = useData(server?.regional && '/v1/regions', 5000);
+  return data && (
+    <section class="card" aria-labelledby="regions">
+      <h2 id="regions">Regions, as seen by this one</h2>
+      <table>
+        <thead><tr><th scope="col">Region</th><th scope="col">State</th><th scope="col">Lease until</th></tr></thead>
+        <tbody>
+          {data.regions.map((each) => (
+            <tr key={each.name}>
+              <td>{shown(each.name)}</td>
+              <td class={each.responds ? 'good' : 'bad'}>{regionState(each)}</td>
+              <td>{each.leaseUntil ?? 'none'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function regionState(region) {
+  if (region.successor) {
+    return `retired; ${region.successor} has its rights`;
+  }
+  return region.ended ?? (region.responds ? 'responds' : 'does not respond');
+}
+
+const MEGABYTE = 1e6;
+const FIGURES = [
+  ['Counters', 'quipu_engine_counters'],
+  ['Remembered request ids', 'quipu_engine_ids'],
+  ['Open holds', 'quipu_engine_holds'],
+  ['Log that a start reads, MB', 'quipu_engine_log_replay_bytes', MEGABYTE],
+  ['Free on the disk, MB', 'quipu_engine_disk_free_bytes', MEGABYTE],
+  ['Backup behind, s', 'quipu_backup_lag_seconds'],
+  ['Crossings that wait for a webhook', 'quipu_webhook_waiting_crossings'],
+  ['Connections to the store in use', 'quipu_store_connections', 1, 'state', /^in_use$/],
+  ['Calls that wait for the store', 'quipu_store_waiting'],
+];
+
+/** What the server has and uses. */
+function Figures() {
+  const figures = useFigures();
+  const ports = figures.rows.filter((each) => each.name === 'quipu_port_connections');
+  const budgets = figures.rows.filter((each) => each.name === 'quipu_memory_used_bytes');
+  return (
+    <section class="card" aria-labelledby="figures">
+      <h2 id="figures">Figures</h2>
+      <dl class="facts">
+        {FIGURES.map(([title, name, unit = 1, label, pattern]) => {
+          const value = sum(figures, name, label, pattern);
+          return value === undefined ? null : <><dt>{title}</dt><dd>{grouped(Math.round(value / unit))}</dd></>;
+        })}
+        {budgets.map(({ labels, value }) => (
+          <>
+            <dt>Memory of {labels.budget}, MB</dt>
+            <dd>
+              {grouped(Math.round(value / MEGABYTE))} of{' '}
+              {grouped(Math.round((sum(figures, 'quipu_memory_max_bytes', 'budget', new RegExp(`^${labels.budget}$`)) ?? 0) / MEGABYTE))}
+            </dd>
+          </>
+        ))}
+        {ports.map(({ labels, value }) => <><dt>Connections, {labels.port}</dt><dd>{grouped(value)}</dd></>)}
+      </dl>
+    </section>
   );
 }
 

@@ -1,11 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import { request, token } from '../api.js';
 
-/** Reads paths when they change, and again at an interval if there is one. */
+/** Reads a path, if there is one, when it changes, and again at an interval if there is one. */
 export function useData(path, everyMillis) {
   const [found, setFound] = useState({ data: null, problem: null });
   const [round, setRound] = useState(0);
   useEffect(() => {
+    if (!path) {
+      return undefined;
+    }
     const abort = new AbortController();
     request(path, { signal: abort.signal })
       .then((data) => setFound({ data, problem: null }))

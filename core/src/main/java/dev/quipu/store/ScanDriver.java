@@ -2,6 +2,7 @@ package dev.quipu.store;
 
 import dev.quipu.store.Scan.Page;
 import dev.quipu.store.StoreProfile.Capability;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -25,6 +26,18 @@ public interface ScanDriver extends StoreDriver {
       resume = page.resumeAt();
     } while (resume.isPresent());
     return count;
+  }
+
+  /**
+   * Returns the names of partitions that begin with a prefix, in {@link Key#ORDER}.
+   *
+   * @param after only names after this one; empty for all
+   * @param namesMax maximum number of names, 1 to {@link Scan#ITEMS_MAX}
+   * @throws UnsupportedOperationException if the store does not have its partitions in order
+   */
+  default List<String> partitions(String prefix, String after, int namesMax) {
+    throw new UnsupportedOperationException(
+        "store %s does not list its partitions; the engine does".formatted(profile().name()));
   }
 
   /**

@@ -89,6 +89,11 @@ final class EngineDriver implements BatchDriver, ScanDriver {
     return committer.get((state, group) -> state.items.page(scan));
   }
 
+  @Override
+  public List<String> partitions(String prefix, String after, int namesMax) {
+    return committer.get((state, group) -> state.items.partitions(prefix, after, namesMax));
+  }
+
   /** Does nothing: the engine is closed as a whole. */
   @Override
   public void close() {}

@@ -36,6 +36,9 @@ public interface CounterHistory {
    */
   record Changed(String name, Optional<Reading> before) {}
 
+  /** Returns the patterns of the counters whose values are kept; {@code *} is the end of some. */
+  List<String> patterns();
+
   /** Returns whether values of a counter are kept. */
   boolean isKept(String counter);
 

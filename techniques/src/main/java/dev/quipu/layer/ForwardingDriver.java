@@ -90,6 +90,11 @@ public abstract class ForwardingDriver implements BatchDriver, ScanDriver {
   }
 
   @Override
+  public List<String> partitions(String prefix, String after, int namesMax) {
+    return forward(() -> ScanDriver.of(driver()).partitions(prefix, after, namesMax));
+  }
+
+  @Override
   public void addTokens(Key key, String field, Set<String> tokens) {
     forwardWrite(() -> {
       driver().addTokens(key, field, tokens);

@@ -173,6 +173,17 @@ public final class Store {
   }
 
   /**
+   * Returns the names of partitions that begin with a prefix, in {@link Key#ORDER}.
+   *
+   * @param after only names after this one; empty for all
+   * @param namesMax maximum number of names, 1 to {@link Scan#ITEMS_MAX}
+   * @throws UnsupportedOperationException if the store does not have its partitions in order
+   */
+  public List<String> partitions(String prefix, String after, int namesMax) {
+    return barrier.partitions(prefix, after, namesMax);
+  }
+
+  /**
    * Passes all pages of a scan to {@code eachPage}, in order.
    *
    * @throws UnsupportedOperationException if the store has no scan

@@ -66,6 +66,22 @@ public final class ItemTable {
     return Page.of(scan, found);
   }
 
+  /** Returns the names of partitions that begin with a prefix, in order, of those after one. */
+  public List<String> partitions(String prefix, String after, int namesMax) {
+    NavigableMap<String, TreeMap<String, Item>> rest =
+        Key.ORDER.compare(after, prefix) < 0
+            ? partitions.tailMap(prefix, true)
+            : partitions.tailMap(after, false);
+    List<String> found = new ArrayList<>();
+    for (String each : rest.keySet()) {
+      if (found.size() == namesMax || !each.startsWith(prefix)) {
+        break;
+      }
+      found.add(each);
+    }
+    return found;
+  }
+
   /**
    * Returns the next items in order of key, over all partitions, for an iteration that may release
    * the table between two calls.

@@ -135,6 +135,11 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
   }
 
   @Override
+  public List<String> partitions(String prefix, String after, int namesMax) {
+    return locked(() -> items.partitions(prefix, after, namesMax));
+  }
+
+  @Override
   public void close() {}
 
   private <T> T locked(Supplier<T> call) {

@@ -7,7 +7,6 @@ import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRecords.Retirement;
 import dev.quipu.region.RegionRows.Frozen;
 import dev.quipu.region.RegionRows.Right;
-import dev.quipu.region.RegionalCounters.TakenOver;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;

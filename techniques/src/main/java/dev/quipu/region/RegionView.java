@@ -10,10 +10,14 @@ import dev.quipu.region.RegionLeases.Standing;
 import dev.quipu.region.RegionRecords.Retirement;
 import dev.quipu.region.RegionRows.Frozen;
 import dev.quipu.region.RegionRows.Right;
+import dev.quipu.shard.StoredParts;
+import dev.quipu.shard.StoredParts.Part;
 import dev.quipu.technique.CounterItems;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -110,6 +114,42 @@ record RegionView(
    */
   void requirePlan(RegionPlan plan) {
     after.values().forEach(plan::requireOf);
+  }
+
+  /** Returns what each region counted and may count by itself; see {@link StoredParts}. */
+  List<Part> parts(Bounds bounds) {
+    List<Part> parts = new ArrayList<>();
+    if (isEmpty()) {
+      return parts;
+    }
+    after.forEach((region, rows) -> parts.add(part(region, rows, bounds, Optional.empty())));
+    copies.forEach((region, rows) ->
+        parts.add(
+            part(region, rows, bounds, Optional.of("does not respond; as replicated before"))));
+    frozen.forEach((region, sums) ->
+        parts.add(
+            new Part(
+                region,
+                CounterItems.narrow(sums.net()),
+                OptionalLong.of(0),
+                OptionalLong.of(0),
+                Optional.of("retired"))));
+    return parts;
+  }
+
+  private static Part part(String region, RegionRows rows, Bounds bounds, Optional<String> note) {
+    return new Part(
+        region,
+        CounterItems.narrow(rows.net()),
+        rights(rows, Right.LOWER, bounds),
+        rights(rows, Right.RAISE, bounds),
+        note);
+  }
+
+  private static OptionalLong rights(RegionRows rows, Right right, Bounds bounds) {
+    return right.atZero(bounds).isPresent()
+        ? OptionalLong.of(rows.rights(right))
+        : OptionalLong.empty();
   }
 
   /** Returns whether nothing changed between the reads: they are a snapshot of one moment. */

@@ -16,6 +16,7 @@ import dev.quipu.RequestOutcome;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRows.Right;
+import dev.quipu.shard.StoredParts;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -132,7 +133,7 @@ import java.util.random.RandomGenerator;
  * Databases for Enforcing Numeric Invariants", 2015.
  * }</pre>
  */
-public final class RegionalCounters implements Technique {
+public final class RegionalCounters implements Technique, StoredParts {
   /** Its requirements on each replica, guarantees and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -152,15 +153,6 @@ public final class RegionalCounters implements Technique {
 
   private static final int ROUNDS_MAX = 100;
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
-
-  /**
-   * The result of a take-over of retired regions, for one counter.
-   *
-   * @param counted sum of their adds, as far as known
-   * @param lower rights to lower the counter, which the successor now has; 0 if there is no floor
-   * @param raise rights to raise it; 0 if there is no ceiling
-   */
-  public record TakenOver(long counted, long lower, long raise) {}
 
   private final Regions regions;
   private final RegionOptions options;
@@ -420,6 +412,12 @@ public final class RegionalCounters implements Technique {
     Regions.checkCounter(counter);
     RegionView view = RegionView.of(regions, leases, counter);
     return view.isEmpty() ? Optional.empty() : Optional.of(view.reading(options.bounds()));
+  }
+
+  @Override
+  public List<Part> parts(String counter) {
+    Regions.checkCounter(counter);
+    return RegionView.of(regions, leases, counter).parts(options.bounds());
   }
 
   @Override

@@ -1,6 +1,8 @@
 package dev.quipu.sequence;
 
+import dev.quipu.CounterPage;
 import dev.quipu.Limits;
+import dev.quipu.Reading;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -10,6 +12,7 @@ import dev.quipu.store.StoreProfile.Capability;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 
 /**
  * The items of a series, by number.
@@ -65,6 +68,21 @@ final class NumberedItems {
   Optional<Item> newest(String series, Consistency consistency) {
     Scan scan = new Scan(partition(series), NUMBER, Optional.of(NUMBERS_END), true, 1, consistency);
     return store.scan(scan).items().stream().findFirst();
+  }
+
+  /** Returns the series whose names begin with a prefix, after one, each with a number. */
+  CounterPage series(
+      String namePrefix, String after, int seriesMax, ToLongFunction<String> number) {
+    String last = after.isEmpty() ? "" : partition(after);
+    List<String> found =
+        store.partitions(partition(namePrefix), last, seriesMax).stream()
+            .map(each -> each.substring(prefix.length()))
+            .toList();
+    return new CounterPage(
+        found.stream()
+            .map(each -> new CounterPage.Entry(each, Reading.exact(number.applyAsLong(each))))
+            .toList(),
+        found.size() < seriesMax ? Optional.empty() : Optional.of(found.getLast()));
   }
 
   /** Returns the existing items of a range of numbers, in order of number. */

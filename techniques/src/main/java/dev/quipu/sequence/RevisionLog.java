@@ -1,5 +1,6 @@
 package dev.quipu.sequence;
 
+import dev.quipu.CounterPage;
 import dev.quipu.Limits;
 import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
@@ -181,6 +182,18 @@ public final class RevisionLog {
 
   private Optional<Item> head(String series, String entity) {
     return store.get(new Key(HEADS + series, entity));
+  }
+
+  /**
+   * Returns the series whose names begin with a prefix, in order, as counters whose values are
+   * their numbers of entities.
+   *
+   * @param after only names after this one; empty for all
+   * @param seriesMax maximum number of series, 1 to {@link SequenceOfRecords#PAGE_MAX}
+   * @throws UnsupportedOperationException if the store does not list its partitions
+   */
+  public CounterPage list(String prefix, String after, int seriesMax) {
+    return items.series(prefix, after, seriesMax, this::count);
   }
 
   /** Returns the newest revision of a series; one read. */

@@ -1,5 +1,6 @@
 package dev.quipu.sequence;
 
+import dev.quipu.CounterPage;
 import dev.quipu.Limits;
 import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
@@ -151,6 +152,18 @@ public final class SequenceOfRecords {
   public long last(String series) {
     NumberedItems.checkSeries(series);
     return numbering.last(series);
+  }
+
+  /**
+   * Returns the series whose names begin with a prefix, in order, as counters whose values are
+   * their highest numbers.
+   *
+   * @param after only names after this one; empty for all
+   * @param seriesMax maximum number of series, 1 to {@link #PAGE_MAX}
+   * @throws UnsupportedOperationException if the store does not list its partitions
+   */
+  public CounterPage list(String prefix, String after, int seriesMax) {
+    return items.series(prefix, after, seriesMax, numbering::last);
   }
 
   /** Returns the record under a number. */

@@ -2,6 +2,7 @@ package dev.quipu.shard;
 
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.shard.StoredParts.Part;
 import dev.quipu.store.Item;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
@@ -22,6 +23,31 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
   /** Returns the sum; it stays within 64 bits, since each shard stays within its share. */
   long total() {
     return IntStream.range(0, shards.size()).mapToLong(this::value).sum();
+  }
+
+  /** Returns each shard, and what it may count within its share of the bounds. */
+  List<Part> parts() {
+    if (!wasAddedTo()) {
+      return List.of();
+    }
+    return IntStream.range(0, shards.size()).mapToObj(this::part).toList();
+  }
+
+  private Part part(int shard) {
+    Bounds local = plan.local(shard);
+    long value = value(shard);
+    boolean hasFloor = plan.bounds().floor() != Long.MIN_VALUE;
+    boolean hasCeiling = plan.bounds().ceiling() != Long.MAX_VALUE;
+    return new Part(
+        "shard " + shard,
+        value,
+        hasFloor
+            ? OptionalLong.of(saturatedDifference(value, local.floor()))
+            : OptionalLong.empty(),
+        hasCeiling
+            ? OptionalLong.of(saturatedDifference(local.ceiling(), value))
+            : OptionalLong.empty(),
+        Optional.empty());
   }
 
   boolean wasAddedTo() {

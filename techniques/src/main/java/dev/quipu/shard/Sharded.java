@@ -13,7 +13,6 @@ import dev.quipu.Reason;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.Uncertainty;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.store.StoreProfile.Atomicity;
@@ -24,15 +23,12 @@ import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.Randomness;
 import java.util.EnumSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /**
  * Counters that are divided into shards of an underlying technique. Thread-safe.
@@ -106,9 +102,8 @@ import java.util.stream.Stream;
  * "The Escrow Transactional Method", 1986.
  * }</pre>
  */
-public final class Sharded implements Technique {
+public final class Sharded implements Technique, StoredParts {
   private static final int ROUNDS_MAX = 100;
-  private static final Reading NOTHING = Reading.exact(0);
 
   private final Store store;
   private final Technique technique;
@@ -118,6 +113,7 @@ public final class Sharded implements Technique {
   private final CounterItems items;
   private final ShardPlans plans;
   private final ShardLoad load;
+  private final IndependentShards shards;
 
   /**
    * Divides the counters of a technique.
@@ -140,6 +136,7 @@ public final class Sharded implements Technique {
     this.items = new CounterItems(store);
     this.plans = new ShardPlans(store, items, options);
     this.load = new ShardLoad(store.clock(), random);
+    this.shards = new IndependentShards(technique);
   }
 
   private static TechniqueSpec spec(TechniqueSpec below, ShardOptions options) {
@@ -431,40 +428,17 @@ public final class Sharded implements Technique {
         return whole;
       }
     }
-    return readAlone(counter, plan.get());
+    return shards.read(counter, plan.get());
   }
 
-  /** Reads all shards twice: the difference is the uncertainty. */
-  private Optional<Reading> readAlone(String counter, ShardPlan plan) {
-    List<Optional<Reading>> first = readShards(counter, plan);
-    List<Optional<Reading>> second = plan.shards() == 1 ? first : readShards(counter, plan);
-    if (Stream.concat(first.stream(), second.stream()).allMatch(Optional::isEmpty)) {
-      return Optional.empty();
+  @Override
+  public List<Part> parts(String counter) {
+    checkName(counter);
+    if (options.actTogether()) {
+      ShardPlan guess = ShardPlan.undivided(true, options.bounds());
+      return plans.snapshot(counter, plans.known(counter).orElse(guess)).parts();
     }
-    long value = 0;
-    long low = 0;
-    long high = 0;
-    long moved = 0;
-    Set<Uncertainty> uncertainties = new LinkedHashSet<>();
-    for (int shard = 0; shard < plan.shards(); shard++) {
-      Reading before = first.get(shard).orElse(NOTHING);
-      Reading after = second.get(shard).orElse(NOTHING);
-      value = CounterItems.plus(counter, value, after.value());
-      low = CounterItems.plus(counter, low, Math.min(before.low(), after.low()));
-      high = CounterItems.plus(counter, high, Math.max(before.high(), after.high()));
-      moved += Math.abs(after.value() - before.value());
-      uncertainties.addAll(after.uncertainties());
-    }
-    if (moved != 0) {
-      uncertainties.add(new Uncertainty(Uncertainty.Cause.MOVING, counter, moved));
-    }
-    return Optional.of(new Reading(value, low, high, List.copyOf(uncertainties)));
-  }
-
-  private List<Optional<Reading>> readShards(String counter, ShardPlan plan) {
-    return IntStream.range(0, plan.shards())
-        .mapToObj(shard -> technique.read(ShardPlan.shardName(counter, shard)))
-        .toList();
+    return plans.stored(counter).map(plan -> shards.parts(counter, plan)).orElse(List.of());
   }
 
   @Override

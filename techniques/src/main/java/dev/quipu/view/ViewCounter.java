@@ -1,14 +1,17 @@
 package dev.quipu.view;
 
+import dev.quipu.CounterPage;
 import dev.quipu.Limits;
 import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
+import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -371,6 +374,34 @@ public final class ViewCounter {
   /** Returns the views of a site on a day in UTC, if they are counted; empty if there were none. */
   public OptionalLong countOfDay(String site, LocalDate day) {
     return number(sitePartition(site), DAY + day);
+  }
+
+  /**
+   * Returns the pages whose URLs begin with a prefix, as counters whose values are their views, in
+   * order of their URLs.
+   *
+   * @param after only URLs after this one; empty for all
+   * @param pagesMax maximum number of pages, 1 to {@link Scan#ITEMS_MAX}
+   * @throws UnsupportedOperationException if the store does not list its partitions
+   */
+  public CounterPage pages(String prefix, String after, int pagesMax) {
+    String last = after.isEmpty() ? "" : PAGES + after;
+    List<String> found = store.partitions(PAGES + prefix, last, pagesMax);
+    List<Optional<Item>> numbers =
+        store.getEach(found.stream().map(each -> new Key(each, STATISTICS)).toList());
+    List<CounterPage.Entry> pages = new ArrayList<>();
+    for (int i = 0; i < found.size(); i++) {
+      String url = found.get(i).substring(PAGES.length());
+      numbers
+          .get(i)
+          .ifPresent(
+              item -> pages.add(new CounterPage.Entry(url, Reading.exact(item.number(VIEWS)))));
+    }
+    return new CounterPage(
+        pages,
+        found.size() < pagesMax
+            ? Optional.empty()
+            : Optional.of(found.getLast().substring(PAGES.length())));
   }
 
   private OptionalLong number(String partition, String sort) {

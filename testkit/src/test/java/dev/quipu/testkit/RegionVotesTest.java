@@ -12,7 +12,7 @@ import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Uncertainty;
 import dev.quipu.region.RegionLeases;
-import dev.quipu.region.RegionalCounters.TakenOver;
+import dev.quipu.region.TakenOver;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;

@@ -22,6 +22,7 @@ import dev.quipu.region.RegionLeases;
 import dev.quipu.region.RegionOptions;
 import dev.quipu.region.RegionalCounters;
 import dev.quipu.region.Regions;
+import dev.quipu.region.TakenOver;
 import dev.quipu.simulation.driver.InterceptingDriver;
 import dev.quipu.simulation.region.GlobalTable;
 import dev.quipu.simulation.region.MemoryReplica;
@@ -321,7 +322,7 @@ final class RegionsTest {
         assertThrows(IllegalStateException.class, () -> us.counters.retire("eu"));
     assertTells(clocks, "in ap it was"); // at its last beat, an hour ago
     assertEquals(false, ap.leases.renew());
-    Map<String, RegionalCounters.TakenOver> left = us.counters.retire("eu");
+    Map<String, TakenOver> left = us.counters.retire("eu");
     assertEquals(List.of(100L), left.values().stream().map(each -> each.counted()).toList());
     assertEquals(left, us.counters.retire("eu"));
     List.of(ap, us).forEach(each -> assertTrue(each.leases.renew()));

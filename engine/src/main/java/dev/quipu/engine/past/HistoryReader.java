@@ -115,6 +115,11 @@ public final class HistoryReader implements CounterHistory {
   }
 
   @Override
+  public List<String> patterns() {
+    return List.copyOf(files.rules().rules().keySet());
+  }
+
+  @Override
   public boolean isKept(String counter) {
     return files.rules().patternOf(counter).isPresent();
   }

@@ -3,6 +3,7 @@ package dev.quipu.server.cli;
 import dev.quipu.Limits;
 import dev.quipu.region.RegionLeases;
 import dev.quipu.region.RegionalCounters;
+import dev.quipu.region.TakenOver;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.ResultCommand;
@@ -128,14 +129,14 @@ final class RegionsCommand extends ResultCommand {
   private void retire(Topology.Opened opened, Topology topology, String lost) {
     RegionalCounters counters =
         new RegionalCounters(opened.regions(), topology.options(), opened.leases());
-    Map<String, RegionalCounters.TakenOver> all;
+    Map<String, TakenOver> all;
     try {
       all = counters.retire(lost, destroyed);
     } catch (IllegalStateException e) {
       throw new IllegalArgumentException(e.getMessage(), e);
     }
-    for (Map.Entry<String, RegionalCounters.TakenOver> each : all.entrySet()) {
-      RegionalCounters.TakenOver left = each.getValue();
+    for (Map.Entry<String, TakenOver> each : all.entrySet()) {
+      TakenOver left = each.getValue();
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("name", each.getKey());
       members.put("counted", Long.toString(left.counted()));

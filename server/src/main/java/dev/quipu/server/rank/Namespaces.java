@@ -1,7 +1,6 @@
 package dev.quipu.server.rank;
 
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +20,11 @@ public final class Namespaces {
    * @param counters the number of counters in it; 1 for a counter
    * @param sum of their values
    */
-  public record Namespace(String name, int counters, BigDecimal sum) {}
+  public record Namespace(String name, int counters, BigDecimal sum) {
+    private Namespace with(Namespace other) {
+      return new Namespace(name, counters + other.counters, sum.add(other.sum));
+    }
+  }
 
   /**
    * Some of the namespaces.
@@ -42,8 +45,8 @@ public final class Namespaces {
    * @param mayContinue asked before each page of counters is read
    * @throws IllegalArgumentException if there are more counters than may be read, or no time
    */
-  public static Page page(
-      Counters counters, String prefix, String after, int limit, BooleanSupplier mayContinue) {
+  public static Page byName(
+      Listing counters, String prefix, String after, int limit, BooleanSupplier mayContinue) {
     List<Namespace> found = new ArrayList<>();
     Optional<String> rest =
         new Selection(prefix, "")
@@ -57,17 +60,59 @@ public final class Namespaces {
                   if (isNew && found.size() == limit) {
                     return false;
                   }
-                  if (isNew) {
-                    found.add(one);
-                  } else {
-                    Namespace before = found.removeLast();
-                    found.add(
-                        new Namespace(
-                            one.name(), before.counters() + 1, before.sum().add(one.sum())));
-                  }
+                  found.add(isNew ? one : found.removeLast().with(one));
                   return true;
                 });
     return new Page(found, rest);
+  }
+
+  /**
+   * A part of the namespaces by their sums.
+   *
+   * @param resumeAfter the place after which the next part starts; empty on the last one
+   */
+  public record Ranked(List<Namespace> namespaces, Optional<Place> resumeAfter) {
+    /** Copies the list. */
+    public Ranked {
+      namespaces = List.copyOf(namespaces);
+    }
+  }
+
+  /**
+   * Returns the first namespaces after a place, by their sums; those with equal sums by name. Reads
+   * all counters with the prefix.
+   *
+   * @param isDescending whether the greatest come first
+   * @param mayContinue asked before each page of counters is read
+   * @throws IllegalArgumentException if there are more counters than may be read, or no time
+   */
+  public static Ranked bySum(
+      Listing counters,
+      String prefix,
+      boolean isDescending,
+      Optional<Place> after,
+      int limit,
+      BooleanSupplier mayContinue) {
+    Best<Namespace> best =
+        new Best<>(each -> new Place(each.sum(), each.name()), isDescending, after, limit);
+    List<Namespace> open = new ArrayList<>(); // the one whose counters are being read
+    new Selection(prefix, "")
+        .forEach(
+            counters,
+            "",
+            mayContinue,
+            counter -> {
+              Namespace one = namespace(counter, prefix);
+              if (!open.isEmpty() && open.getLast().name().equals(one.name())) {
+                one = open.removeLast().with(one);
+              }
+              open.forEach(best::add);
+              open.clear();
+              open.add(one);
+              return true;
+            });
+    open.forEach(best::add);
+    return new Ranked(best.page(), best.resumeAfter());
   }
 
   private static Namespace namespace(CounterPage.Entry counter, String prefix) {

@@ -1,7 +1,6 @@
 package dev.quipu.server.rank;
 
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -31,13 +30,12 @@ public record Ranking(Selection selection, boolean isDescending) {
    * @param mayContinue asked before each page of counters is read
    * @throws IllegalArgumentException if there are more counters than may be read, or no time
    */
-  public Page page(
-      Counters counters, Optional<Place> after, int limit, BooleanSupplier mayContinue) {
+  public Page page(Listing listing, Optional<Place> after, int limit, BooleanSupplier mayContinue) {
     Best<CounterPage.Entry> best =
         new Best<>(
             each -> new Place(each.reading().decimal(), each.name()), isDescending, after, limit);
     selection.forEach(
-        counters,
+        listing,
         "",
         mayContinue,
         counter -> {

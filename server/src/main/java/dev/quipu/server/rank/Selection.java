@@ -1,7 +1,6 @@
 package dev.quipu.server.rank;
 
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import dev.quipu.Limits;
 import java.util.Locale;
 import java.util.Optional;
@@ -28,17 +27,17 @@ public record Selection(String prefix, String text) {
   }
 
   /**
-   * Passes on the selected counters in the order of their names. Values of different pages are of
-   * different moments.
+   * Passes on what is selected of a listing in the order of their names. Values of different pages
+   * are of different moments.
    *
    * @param after only names after this one; empty for all
    * @param mayContinue asked before each page
    * @param action returns whether to continue
    * @return the name after which to resume, if the action ended it
-   * @throws IllegalArgumentException if there are more counters than may be read
+   * @throws IllegalArgumentException if there are more of them than may be read
    */
   public Optional<String> forEach(
-      Counters counters,
+      Listing listing,
       String after,
       BooleanSupplier mayContinue,
       Predicate<CounterPage.Entry> action) {
@@ -46,10 +45,9 @@ public record Selection(String prefix, String text) {
     for (int read = 0; mayContinue.getAsBoolean(); read += Limits.PAGE_COUNTERS_MAX) {
       if (read >= READ_MAX) {
         throw new IllegalArgumentException(
-            "more than %,d counters start with '%s'; use a longer prefix"
-                .formatted(READ_MAX, prefix));
+            "more than %,d names start with '%s'; use a longer prefix".formatted(READ_MAX, prefix));
       }
-      CounterPage page = counters.list(prefix, last, Limits.PAGE_COUNTERS_MAX);
+      CounterPage page = listing.list(prefix, last, Limits.PAGE_COUNTERS_MAX);
       for (CounterPage.Entry each : page.counters()) {
         if (hasText(each.name()) && !action.test(each)) {
           return Optional.of(last);
@@ -67,7 +65,7 @@ public record Selection(String prefix, String text) {
   /** Returns the error when counters could not be read in time. */
   IllegalArgumentException noTime() {
     return new IllegalArgumentException(
-        "the counters that start with '%s' could not be read in time; use a longer prefix"
+        "the names that start with '%s' could not be read in time; use a longer prefix"
             .formatted(prefix));
   }
 }

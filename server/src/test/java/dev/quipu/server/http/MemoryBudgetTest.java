@@ -57,6 +57,7 @@ final class MemoryBudgetTest {
             plain.presence(),
             "memory:",
             () -> "none",
+            Optional.empty(),
             Optional.empty());
     HttpOptions options =
         HttpOptions.defaults()

@@ -173,6 +173,74 @@ final class RankingTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"sum, '', 3", "-sum, '', 1000", "-sum, views/, 1", "sum, a, 2"})
+  void namespacesAreRankedByTheirSums(String sort, String prefix, int limit) {
+    fill(400);
+    Comparator<Map.Entry<String, BigDecimal>> bySum = Map.Entry.comparingByValue();
+    List<Map.Entry<String, BigDecimal>> byName =
+        all("/v1/namespaces?prefix=" + encoded(prefix), "namespaces", 1_000).stream()
+            .map(each ->
+                Map.entry(
+                    each.get("name").stringValue(), new BigDecimal(each.get("sum").stringValue())))
+            .toList();
+    List<String> expectedOrder =
+        byName.stream()
+            .sorted(sort.equals("sum") ? bySum : bySum.reversed()) // stable: equal ones by name
+            .map(Map.Entry::getKey)
+            .toList();
+    String path = "/v1/namespaces?sort=%s&prefix=%s".formatted(sort, encoded(prefix));
+    assertEquals(
+        expectedOrder,
+        all(path, "namespaces", limit).stream()
+            .map(each -> each.get("name").stringValue())
+            .toList());
+  }
+
+  /** Pages with views, series of records, and series of revisions are no counters, but listed. */
+  @Test
+  void pagesAndSeriesAreListed() {
+    Random random = new Random(SEED);
+    Map<String, Long> views = new TreeMap<>(Key.ORDER);
+    for (int i = 0; i < 120; i++) {
+      String url = "https://blog.example/" + (random.nextBoolean() ? "ü/" : "a?b=") + i % 40;
+      client.post(
+          "/v1/views",
+          "{\"url\":\"%s\",\"time\":\"2026-11-29T10:00:00Z\",\"clientId\":\"c%d\"}"
+              .formatted(url, i));
+      views.merge(url, 1L, Long::sum);
+      String series = "invoices/" + i % 7;
+      assertEquals(200, client.post("/v1/sequences/" + encoded(series) + "/next", "{}").status());
+      String body = "{\"entity\":\"e%d\",\"kind\":\"insert\"}".formatted(i);
+      assertEquals(200, client.post("/v1/revisions/users" + i % 3, body).status());
+    }
+    assertEquals(views.toString(), listed("/v1/views/pages?sort=url", "pages", "url", "value", 7));
+    assertEquals(
+        "{invoices/0=18, invoices/1=17, invoices/2=17, invoices/3=17, invoices/4=17,"
+            + " invoices/5=17, invoices/6=17}",
+        listed("/v1/sequences?prefix=inv", "sequences", "name", "last", 2));
+    assertEquals(
+        "{users0=40, users1=40, users2=40}",
+        listed("/v1/revisions?q=USER", "revisions", "name", "count", 1));
+    List<JsonNode> ranked = all("/v1/views/pages?sort=-value&q=%C3%BC", "pages", 5);
+    List<String> order =
+        views.entrySet().stream()
+            .filter(each -> each.getKey().contains("ü"))
+            .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+            .map(Map.Entry::getKey)
+            .toList();
+    assertEquals(order, ranked.stream().map(each -> each.get("url").stringValue()).toList());
+    assertEquals("[]", all("/v1/views/pages?prefix=no", "pages", 5).toString());
+    assertEquals("[]", all("/v1/counters?sort=value", "counters", 5).toString());
+  }
+
+  private String listed(String path, String field, String name, String number, int limit) {
+    Map<String, String> found = new LinkedHashMap<>();
+    all(path, field, limit)
+        .forEach(each -> found.put(each.get(name).stringValue(), each.get(number).stringValue()));
+    return found.toString();
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
@@ -183,7 +251,12 @@ final class RankingTest {
         "/v1/counters?q=a&prefix=b&cursor=YQ | malformed query parameter cursor",
         "/v1/counters?q=a&order=b | unknown query parameter order",
         "/v1/namespaces?prefix=b&cursor=YQ | malformed query parameter cursor",
-        "/v1/namespaces?sort=value | unknown query parameter sort",
+        "/v1/namespaces?sort=value | query parameter sort is 'value'; it must be name, sum or -sum",
+        "/v1/namespaces?sort=sum&cursor=eA | malformed query parameter cursor",
+        "/v1/views/pages?sort=name | query parameter sort is 'name'; it must be url, value or -value",
+        "/v1/views/pages?limit=0 | limit is '0'; it must be an integer from 1 to 1000",
+        "/v1/sequences?sort=value | query parameter sort is 'value'; it must be name, last or -last",
+        "/v1/revisions?prefix=b&cursor=YQ | malformed query parameter cursor",
       })
   void wrongInputIsNamed(String path, String detail) {
     Client.Reply reply = client.get(path);

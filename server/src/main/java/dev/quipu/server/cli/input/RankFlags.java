@@ -48,7 +48,7 @@ public final class RankFlags {
               .formatted(isDescending ? "--top" : "--bottom", number, Limits.PAGE_COUNTERS_MAX));
     }
     return new Ranking(new Selection(prefix, ""), isDescending)
-        .page(counters, Optional.empty(), number, () -> true)
+        .page(counters::list, Optional.empty(), number, () -> true)
         .counters();
   }
 }

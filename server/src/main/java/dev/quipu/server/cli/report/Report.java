@@ -64,10 +64,10 @@ public record Report(
     Counters counters = access.counters();
     Totals totals = new Totals();
     var unused =
-        new Selection(prefix, "").forEach(counters, "", () -> true, each -> totals.add(each));
+        new Selection(prefix, "").forEach(counters::list, "", () -> true, each -> totals.add(each));
     List<CounterPage.Entry> top =
         new Ranking(new Selection(prefix, ""), true)
-            .page(counters, Optional.empty(), most, () -> true)
+            .page(counters::list, Optional.empty(), most, () -> true)
             .counters();
     Past past = new Past();
     List<PastValue> sums = past.read(() -> access.history(prefix, true, period));

@@ -313,7 +313,9 @@ public final class ServeCommand implements Callable<Integer> {
                     : new LeaseKeeper(opened.leases())::close);
           };
       return new Opened(
-          Services.of(quipu, opened.name()).surviving(watch::durability),
+          Services.of(quipu, opened.name())
+              .surviving(watch::durability)
+              .among(opened.leases()::status),
           () -> opened.guard().impediment().or(watch::impediment),
           begin,
           close);

@@ -67,7 +67,7 @@ record RankRoutes(Counters counters, Clock clock) {
     List<CounterPage.Entry> found = new ArrayList<>();
     Optional<String> rest =
         selection.forEach(
-            counters,
+            counters::list,
             after,
             exchange::mayBegin,
             counter -> {
@@ -82,15 +82,15 @@ record RankRoutes(Counters counters, Clock clock) {
 
   private HttpReply byValue(Exchange exchange, Ranking ranking, int limit) {
     Optional<Place> after = exchange.parameter("cursor").map(Cursor::decode).map(RankRoutes::place);
-    Ranking.Page page = ranking.page(counters, after, limit, exchange::mayBegin);
+    Ranking.Page page = ranking.page(counters::list, after, limit, exchange::mayBegin);
     return reply(page.counters(), page.resumeAfter().map(RankRoutes::text));
   }
 
-  private static String text(Place place) {
+  static String text(Place place) {
     return place.rank().toPlainString() + CURSOR_SEPARATOR + place.name();
   }
 
-  private static Place place(String cursor) {
+  static Place place(String cursor) {
     int end = cursor.indexOf(CURSOR_SEPARATOR);
     if (end > 0 && cursor.substring(0, end).matches("-?[0-9]{1,20}(\\.[0-9]{1,18})?")) {
       return new Place(new BigDecimal(cursor.substring(0, end)), cursor.substring(end + 1));
@@ -204,18 +204,36 @@ record RankRoutes(Counters counters, Clock clock) {
 
   /** GET /v1/namespaces */
   HttpReply namespaces(Exchange exchange) {
-    exchange.allowParameters(Set.of("prefix", "limit", "cursor"));
+    exchange.allowParameters(Set.of("prefix", "limit", "cursor", SORT));
+    String sort = exchange.parameter(SORT).orElse("name");
+    if (!sort.matches("name|-?sum")) {
+      throw Problem.badRequest(
+          "query parameter sort is '%s'; it must be name, sum or -sum".formatted(sort));
+    }
     String prefix = exchange.parameter("prefix").orElse("");
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
-    String after = Cursor.nameAfter(exchange, prefix);
     exchange.reserve(((long) limit + Limits.PAGE_COUNTERS_MAX) * CounterRoutes.LISTED_BYTES);
-    Namespaces.Page page = Namespaces.page(counters, prefix, after, limit, exchange::mayBegin);
+    if (sort.equals("name")) {
+      String after = Cursor.nameAfter(exchange, prefix);
+      Namespaces.Page page =
+          Namespaces.byName(counters::list, prefix, after, limit, exchange::mayBegin);
+      return namespaces(page.namespaces(), page.resumeAfter());
+    }
+    Optional<Place> after = exchange.parameter("cursor").map(Cursor::decode).map(RankRoutes::place);
+    Namespaces.Ranked ranked =
+        Namespaces.bySum(
+            counters::list, prefix, sort.equals("-sum"), after, limit, exchange::mayBegin);
+    return namespaces(ranked.namespaces(), ranked.resumeAfter().map(RankRoutes::text));
+  }
+
+  private static HttpReply namespaces(
+      List<Namespaces.Namespace> page, Optional<String> resumeAfter) {
     return HttpReply.written(
         200,
         json -> {
           json.writeStartObject();
           json.writeArrayPropertyStart("namespaces");
-          for (Namespaces.Namespace each : page.namespaces()) {
+          for (Namespaces.Namespace each : page) {
             json.writeStartObject();
             json.writeStringProperty("name", each.name());
             json.writeNumberProperty("counters", each.counters());
@@ -223,8 +241,7 @@ record RankRoutes(Counters counters, Clock clock) {
             json.writeEndObject();
           }
           json.writeEndArray();
-          page.resumeAfter()
-              .ifPresent(name -> json.writeStringProperty("cursor", Cursor.encode(name)));
+          resumeAfter.ifPresent(name -> json.writeStringProperty("cursor", Cursor.encode(name)));
           json.writeEndObject();
         });
   }

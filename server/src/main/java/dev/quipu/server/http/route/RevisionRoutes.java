@@ -15,6 +15,13 @@ import java.util.function.Supplier;
 
 /** Serves revisions, and the number of entities that they leave, over HTTP. */
 record RevisionRoutes(Supplier<RevisionLog> revisions) {
+  private static final NumberedLists ALL = new NumberedLists("revisions", "name", "count");
+
+  /** GET /v1/revisions */
+  HttpReply list(Exchange exchange) {
+    return ALL.list(exchange, revisions.get()::list);
+  }
+
   /** POST /v1/revisions/{name} */
   HttpReply write(Exchange exchange) {
     JsonBody body = exchange.json(Set.of("entity", "kind", "payload"));

@@ -69,6 +69,7 @@ public final class Routes {
     JobRoutes jobs = new JobRoutes(() -> quipu.part(RangeJobs.class));
     HistoryRoutes history = new HistoryRoutes(quipu.counters(), clock);
     ThresholdRoutes thresholds = new ThresholdRoutes(quipu.counters(), services.webhooks());
+    PartRoutes parts = new PartRoutes(quipu.counters(), services.regions());
     BadgeRoutes badges = new BadgeRoutes(quipu.counters(), isShown);
     PageRoutes page = new PageRoutes();
     OperationRoutes operation = new OperationRoutes(services, metrics, impediment, clock);
@@ -83,6 +84,8 @@ public final class Routes {
             Route.post("/v1/counters/{name}/holds", SMALL_BODY_BYTES_MAX, holds::placeOne),
             Route.get("/v1/counters/{name}/holds", holds::list),
             Route.get("/v1/counters/{name}/history", history::values),
+            Route.get("/v1/counters/{name}/parts", parts::parts),
+            Route.get("/v1/regions", parts::regions),
             Route.get("/v1/history", history::sums),
             Route.get("/v1/thresholds", thresholds::list),
             Route.get("/v1/thresholds/{id}", thresholds::read),
@@ -107,6 +110,7 @@ public final class Routes {
             Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add).andForPages(),
             Route.post(ViewRoutes.BULK, BULK_BODY_BYTES_MAX, views::bulk),
             Route.get("/v1/views", views::count),
+            Route.get("/v1/views/pages", views::pages),
             Route.get("/v1/views/aggregates", aggregates::read),
             Route.get("/v1/views/events", views::events),
             Route.post("/v1/display/{name}/view", SMALL_BODY_BYTES_MAX, display::view),
@@ -116,8 +120,10 @@ public final class Routes {
             Route.post("/v1/sequences/{name}/next", SMALL_BODY_BYTES_MAX, sequences::next),
             Route.post("/v1/sequences/{name}/void", SMALL_BODY_BYTES_MAX, sequences::voidNumber),
             Route.get("/v1/sequences/{name}", sequences::read),
+            Route.get("/v1/sequences", sequences::list),
             Route.post("/v1/revisions/{name}", SMALL_BODY_BYTES_MAX, revisions::write),
             Route.get("/v1/revisions/{name}", revisions::read),
+            Route.get("/v1/revisions", revisions::list),
             Route.post("/v1/jobs/{name}/take", SMALL_BODY_BYTES_MAX, jobs::take),
             Route.post("/v1/jobs/{name}/done", SMALL_BODY_BYTES_MAX, jobs::done),
             Route.post("/v1/jobs/{name}/release", SMALL_BODY_BYTES_MAX, jobs::release),

@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 
 /** Serves sequences of records over HTTP. */
 record SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
+  private static final NumberedLists ALL = new NumberedLists("sequences", "name", "last");
   private static final int PAGE_RECORDS = 100;
   private static final int RECORD_BYTES = 2 * SequenceOfRecords.PAYLOAD_BYTES_MAX;
 
@@ -38,6 +39,11 @@ record SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
               "this id was first used for number %d with a different payload; use a new id"
                   .formatted(conflict.number()));
     };
+  }
+
+  /** GET /v1/sequences */
+  HttpReply list(Exchange exchange) {
+    return ALL.list(exchange, sequences.get()::list);
   }
 
   /** GET /v1/sequences/{name}: the highest number, 0 if there is none; a page; or one record. */

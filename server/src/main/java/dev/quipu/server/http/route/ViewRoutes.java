@@ -43,6 +43,7 @@ import java.util.stream.IntStream;
 final class ViewRoutes {
   static final String BULK = "/v1/views/bulk";
 
+  private static final NumberedLists PAGES = new NumberedLists("pages", "url", "value");
   private static final int LINES_MAX = 10_000;
   private static final int AT_ONCE_MAX = 512;
   private static final int PAGE_VIEWS = 100;
@@ -244,6 +245,11 @@ final class ViewRoutes {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("status", 202);
     return members;
+  }
+
+  /** GET /v1/views/pages */
+  HttpReply pages(Exchange exchange) {
+    return PAGES.list(exchange, views.get()::pages);
   }
 
   /** GET /v1/views */

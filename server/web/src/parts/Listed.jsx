@@ -1,0 +1,74 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Trouble } from './Trouble.jsx';
+import { useData } from './useData.js';
+import { grouped, shown } from '../text.js';
+
+/**
+ * A list of names with a number each, searched, ordered, and page by page.
+ *
+ * @param path of the list in the API
+ * @param list its name in a response, and the names of its two columns there
+ * @param heads titles of the columns
+ * @param link returns where a name leads
+ */
+export function Listed({ path, list: [what, name, number], heads, empty, link }) {
+  const [text, setText] = useState('');
+  const [sought, setSought] = useState('');
+  const [sort, setSort] = useState(name);
+  const [pages, setPages] = useState([]); // cursors of the pages before
+  const cursor = pages.at(-1) || '';
+  const found = useData(
+    `${path}?${new URLSearchParams({ q: sought, sort, limit: 50, ...(cursor && { cursor }) })}`,
+    10000,
+  );
+  useEffect(() => setPages([]), [sought, sort]);
+  const rows = found.data?.[what] || [];
+  return (
+    <>
+      <form
+        class="row"
+        role="search"
+        aria-label={`Search ${what}`}
+        onSubmit={(event) => {
+          event.preventDefault();
+          setSought(text);
+        }}
+      >
+        <label>
+          {heads[0]} contains
+          <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        </label>
+        <label>
+          Order
+          <select value={sort} onChange={(event) => setSort(event.currentTarget.value)}>
+            <option value={name}>{heads[0]}</option>
+            <option value={`-${number}`}>{heads[1]}, greatest first</option>
+            <option value={number}>{heads[1]}, least first</option>
+          </select>
+        </label>
+        <button type="submit">Search</button>
+      </form>
+      <Trouble problem={found.problem} />
+      {found.data && rows.length === 0 && <p class="note">{empty}</p>}
+      {rows.length > 0 && (
+        <table>
+          <thead><tr><th scope="col">{heads[0]}</th><th scope="col" class="number">{heads[1]}</th></tr></thead>
+          <tbody>
+            {rows.map((each) => (
+              <tr key={each[name]}>
+                <td><a href={link(each[name])}><bdi>{shown(each[name])}</bdi></a></td>
+                <td class="number">{grouped(each[number])}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {(pages.length > 0 || found.data?.cursor) && (
+        <p class="row">
+          <button disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>Previous page</button>
+          <button disabled={!found.data?.cursor} onClick={() => setPages([...pages, found.data.cursor])}>Next page</button>
+        </p>
+      )}
+    </>
+  );
+}
