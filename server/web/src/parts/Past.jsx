@@ -31,6 +31,7 @@ export function Past({ name }) {
   const earlier = useData(query(now - 2 * millis, now - millis));
   const buckets = found.data?.buckets || [];
   const known = buckets.filter((each) => each.change !== undefined);
+  const began = known.find((each) => each.since)?.since;
   const before = earlier.data?.buckets || [];
   const sum = (all) => all.reduce((total, each) => total + Number(each.change || 0), 0);
   const isOff = found.problem && [400, 501].includes(found.problem.status);
@@ -53,7 +54,7 @@ export function Past({ name }) {
           {known.length > 0 ? (
             <>
               <p>
-                <strong>{signed(sum(known))}</strong> in this time
+                <strong>{signed(sum(known))}</strong> {began ? `since ${began}, when the recording began` : 'in this time'}
                 {before.some((each) => each.change !== undefined)
                   && `, ${signed(sum(before))} in the same time before`}
               </p>

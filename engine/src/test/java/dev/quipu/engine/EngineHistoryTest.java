@@ -246,8 +246,11 @@ final class EngineHistoryTest {
     List<Instant> days = boundaries(HistoryStep.parse("day"), START);
     List<Point> points = engine.history().values("c", days);
     assertEquals(List.of(false, true, true, true), points.stream().map(Point::isKnown).toList());
+    Instant began = START.plus(Duration.ofDays(1));
+    assertEquals(Optional.of(began), points.getFirst().since());
+    assertEquals(Optional.of(began), engine.history().began("c"));
     assertEquals(
-        List.of(5L, 5L, 6L),
+        List.of(5L, 5L, 5L, 6L), // the first one is of the time when the recording began
         points.stream()
             .flatMap(each -> each.reading().stream())
             .map(each -> each.value())
@@ -259,6 +262,8 @@ final class EngineHistoryTest {
     engine.close();
     open(Optional.of(HistoryRules.parse("c*=day:5y")));
     assertFalse(engine.history().values("c", days).getLast().isKnown());
+    assertEquals(Optional.empty(), engine.history().values("c", days).getLast().since());
+    assertEquals(Optional.empty(), engine.history().began("c")); // there was a gap
   }
 
   @Test

@@ -19,15 +19,19 @@ public interface CounterHistory {
    *
    * @param isKnown false before its changes were recorded
    * @param reading empty if the counter did not exist, or the value is not known
+   * @param since if it is not known: of when the reading is, which is when the first recording
+   *     began; only of the last boundary before that
    */
-  record Point(Instant at, boolean isKnown, Optional<Reading> reading) {}
+  record Point(Instant at, boolean isKnown, Optional<Reading> reading, Optional<Instant> since) {}
 
   /**
    * The sum of counters at a boundary.
    *
-   * @param sum empty if the values are not known
+   * @param isKnown false before changes were recorded
+   * @param sum empty if it is not known
+   * @param since as for {@link Point}
    */
-  record Sum(Instant at, Optional<BigDecimal> sum) {}
+  record Sum(Instant at, boolean isKnown, Optional<BigDecimal> sum, Optional<Instant> since) {}
 
   /**
    * A counter that changed.
@@ -61,8 +65,14 @@ public interface CounterHistory {
   List<Sum> sums(String prefix, List<Instant> boundaries);
 
   /**
-   * Returns the counters with a prefix that changed after a boundary, in no order; of those whose
-   * values are kept.
+   * Returns when the recording of counters with a prefix began, if it was never off since the first
+   * recording of the engine began.
+   */
+  Optional<Instant> began(String prefix);
+
+  /**
+   * Returns the counters with a prefix that changed after a boundary, or after {@link #began} if
+   * that is later, in no order; of those whose values are kept.
    *
    * @throws IllegalArgumentException if no values of counters with the prefix are kept, those at
    *     the boundary are not, or more than {@link #COUNTERS_MAX} changed

@@ -56,6 +56,7 @@ public final class HistoryFiles {
   private final Map<HistoryStep, Long> merged = new HashMap<>(); // guarded by this
   private HistoryRules rules = HistoryRules.none(); // guarded by this
   private SortedMap<HistoryStep, Duration> keptTimes = rules.steps(); // guarded by this
+  private long first = Long.MAX_VALUE; // when the first recording began; guarded by this
   private long durableFrame; // guarded by this
   private long ignoredFrame; // guarded by this
 
@@ -121,6 +122,7 @@ public final class HistoryFiles {
       switch (parts[0]) {
         case "rules" -> set(HistoryRules.parse(parts[1]));
         case "since" -> since.put(parts[1], Long.parseLong(parts[2]));
+        case "first" -> first = Long.parseLong(parts[1]);
         case "ignored" -> {
           ignoredFrame = Long.parseLong(parts[1]);
           durableFrame = Math.max(durableFrame, ignoredFrame);
@@ -147,6 +149,9 @@ public final class HistoryFiles {
                 .append('\t')
                 .append(each.getValue())
                 .append('\n'));
+    if (first != Long.MAX_VALUE) {
+      text.append("first\t").append(first).append('\n');
+    }
     if (ignoredFrame > 0) {
       text.append("ignored\t").append(ignoredFrame).append('\n');
     }
@@ -164,6 +169,7 @@ public final class HistoryFiles {
       return;
     }
     disk.createDirectories(directory);
+    first = Math.min(first, nowMillis);
     since.keySet().removeIf(each -> !all.rules().containsKey(each));
     all.rules()
         .forEach((pattern, steps) -> {
@@ -204,6 +210,14 @@ public final class HistoryFiles {
     for (Block each : gone) {
       disk.delete(each.path());
     }
+  }
+
+  /**
+   * Returns whether nothing was recorded before a time: then the values before the first changes
+   * after it are those of that time.
+   */
+  synchronized boolean isFirst(long millis) {
+    return millis == first;
   }
 
   /** Returns since when changes of counters with a pattern are recorded. */

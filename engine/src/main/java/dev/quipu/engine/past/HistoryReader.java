@@ -141,23 +141,25 @@ public final class HistoryReader implements CounterHistory {
     Optional<Reading> value = now.reading();
     int next = boundaries.size() - 1;
     for (; next >= 0 && millis(boundaries, next) >= now.millis(); next--) {
-      points[next] = new Point(boundaries.get(next), true, value);
+      points[next] = new Point(boundaries.get(next), true, value, Optional.empty());
     }
     long since = files.since(pattern);
+    int first = firstToRead(now, boundaries, next, since);
     try {
-      Walk walk = new Walk(now, known(boundaries, next, since));
-      for (; next >= 0 && millis(boundaries, next) >= since; next--) {
+      Walk walk = new Walk(now, descending(boundaries, first, next));
+      for (; next >= first; next--) {
         for (Source each : walk.until(millis(boundaries, next))) {
           Before entry = each.find(name);
           value = entry == null ? value : reading(entry);
         }
-        points[next] = new Point(boundaries.get(next), true, value);
+        Instant at = boundaries.get(next);
+        points[next] = new Point(at, at.toEpochMilli() >= since, value, sinceOf(at, since));
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     for (; next >= 0; next--) {
-      points[next] = new Point(boundaries.get(next), false, Optional.empty());
+      points[next] = new Point(boundaries.get(next), false, Optional.empty(), Optional.empty());
     }
     return List.of(points);
   }
@@ -184,12 +186,13 @@ public final class HistoryReader implements CounterHistory {
     Sum[] sums = new Sum[boundaries.size()];
     int next = boundaries.size() - 1;
     for (; next >= 0 && millis(boundaries, next) >= now.millis(); next--) {
-      sums[next] = new Sum(boundaries.get(next), Optional.of(sum));
+      sums[next] = new Sum(boundaries.get(next), true, Optional.of(sum), Optional.empty());
     }
+    int first = firstToRead(now, boundaries, next, since);
     byte[] start = prefix.getBytes(StandardCharsets.UTF_8);
     try {
-      Walk walk = new Walk(now, known(boundaries, next, since));
-      for (; next >= 0 && millis(boundaries, next) >= since; next--) {
+      Walk walk = new Walk(now, descending(boundaries, first, next));
+      for (; next >= first; next--) {
         for (Source each : walk.until(millis(boundaries, next))) {
           Map<String, Before> found = new HashMap<>();
           each.addTo(found, start);
@@ -202,15 +205,25 @@ public final class HistoryReader implements CounterHistory {
             sum = sum.add(before).subtract(after == null ? BigDecimal.ZERO : after);
           }
         }
-        sums[next] = new Sum(boundaries.get(next), Optional.of(sum));
+        Instant at = boundaries.get(next);
+        sums[next] = new Sum(at, at.toEpochMilli() >= since, Optional.of(sum), sinceOf(at, since));
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     for (; next >= 0; next--) {
-      sums[next] = new Sum(boundaries.get(next), Optional.empty());
+      sums[next] = new Sum(boundaries.get(next), false, Optional.empty(), Optional.empty());
     }
     return List.of(sums);
+  }
+
+  @Override
+  public Optional<Instant> began(String prefix) {
+    return files.rules().patternsWithin(prefix).stream()
+        .map(files::since)
+        .max(Comparator.naturalOrder())
+        .filter(files::isFirst)
+        .map(Instant::ofEpochMilli);
   }
 
   @Override
@@ -222,7 +235,7 @@ public final class HistoryReader implements CounterHistory {
               .formatted(prefix));
     }
     long since = patterns.stream().mapToLong(files::since).max().orElseThrow();
-    if (boundary.toEpochMilli() < since) {
+    if (boundary.toEpochMilli() < since && began(prefix).isEmpty()) {
       throw new IllegalArgumentException(
           "the values at %s are not known: the history of '%s' began at %s; use a later time, or a shorter step"
               .formatted(boundary, prefix, Instant.ofEpochMilli(since)));
@@ -304,13 +317,37 @@ public final class HistoryReader implements CounterHistory {
     return boundaries.get(index).toEpochMilli();
   }
 
-  /** Returns the boundaries up to an index that are not before a time, in descending order. */
-  private static List<Long> known(List<Instant> boundaries, int last, long since) {
-    List<Long> known = new ArrayList<>();
-    for (int i = last; i >= 0 && millis(boundaries, i) >= since; i--) {
-      known.add(millis(boundaries, i));
+  /**
+   * Returns the first boundary for which entries are read: the first one at which changes were
+   * recorded; if there were none before, that before it, unless files of then are deleted.
+   */
+  private int firstToRead(Now now, List<Instant> boundaries, int last, long since) {
+    int first = 0;
+    while (first < boundaries.size() && millis(boundaries, first) < since) {
+      first++;
     }
-    return known;
+    if (first == 0 || !files.isFirst(since)) {
+      return first;
+    }
+    try {
+      var unused = new Walk(now, descending(boundaries, first - 1, last));
+      return first - 1;
+    } catch (IllegalArgumentException e) {
+      return first;
+    }
+  }
+
+  private static Optional<Instant> sinceOf(Instant at, long since) {
+    Instant began = Instant.ofEpochMilli(since);
+    return at.isBefore(began) ? Optional.of(began) : Optional.empty();
+  }
+
+  private static List<Long> descending(List<Instant> boundaries, int first, int last) {
+    List<Long> found = new ArrayList<>();
+    for (int i = last; i >= first; i--) {
+      found.add(millis(boundaries, i));
+    }
+    return found;
   }
 
   /** The way back from the present. */

@@ -53,7 +53,14 @@ final class HistoryCommand extends AccessCommand {
     members.put("from", each.from());
     each.value().ifPresent(value -> members.put("value", value));
     each.change().ifPresent(change -> members.put("change", change));
+    each.since().ifPresent(since -> members.put("since", since));
     output.print(
-        each.from() + "\t" + each.value().orElse("-") + "\t" + each.change().orElse("-"), members);
+        "%s\t%s\t%s%s"
+            .formatted(
+                each.from(),
+                each.value().orElse("-"),
+                each.change().orElse("-"),
+                each.since().map(since -> "\tsince " + since).orElse("")),
+        members);
   }
 }

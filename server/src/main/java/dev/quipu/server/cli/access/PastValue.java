@@ -8,5 +8,7 @@ import java.util.Optional;
  * @param from its begin
  * @param value at its end; empty if it is not known, or there was no counter
  * @param change empty if it is not known
+ * @param since when the recording began, if that was in the step: the change is since then
  */
-public record PastValue(String from, Optional<String> value, Optional<String> change) {}
+public record PastValue(
+    String from, Optional<String> value, Optional<String> change, Optional<String> since) {}

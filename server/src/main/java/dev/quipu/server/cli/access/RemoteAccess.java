@@ -100,7 +100,8 @@ public final class RemoteAccess implements Access {
           new PastValue(
               each.path("from").asString(""),
               Optional.ofNullable(each.get("value")).map(JsonNode::asString),
-              Optional.ofNullable(each.get("change")).map(JsonNode::asString)));
+              Optional.ofNullable(each.get("change")).map(JsonNode::asString),
+              Optional.ofNullable(each.get("since")).map(JsonNode::asString)));
     }
     return values;
   }

@@ -157,7 +157,8 @@ public final class ReportPage {
           new PastValue(
               some.getFirst().from(),
               some.getLast().value(),
-              isKnown ? Optional.of(change(some)) : Optional.empty()));
+              isKnown ? Optional.of(change(some)) : Optional.empty(),
+              Optional.empty()));
     }
     return parts;
   }

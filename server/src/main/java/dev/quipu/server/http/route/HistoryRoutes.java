@@ -38,13 +38,16 @@ record HistoryRoutes(Counters counters, Clock clock) {
     CounterHistory history = history();
     Period period = period(exchange);
     List<Point> points = history.values(exchange.variable(), period.boundaries);
-    List<Optional<BigDecimal>> values = new ArrayList<>();
-    List<Boolean> known = new ArrayList<>();
-    for (Point each : points) {
-      values.add(each.reading().map(HistoryRoutes::decimal));
-      known.add(each.isKnown());
-    }
-    return reply("name", exchange.variable(), period, values, known);
+    List<Sum> values =
+        points.stream()
+            .map(each ->
+                new Sum(
+                    each.at(),
+                    each.isKnown(),
+                    each.reading().map(HistoryRoutes::decimal),
+                    each.since()))
+            .toList();
+    return reply("name", exchange.variable(), period, values);
   }
 
   private static BigDecimal decimal(Reading reading) {
@@ -57,10 +60,7 @@ record HistoryRoutes(Counters counters, Clock clock) {
     CounterHistory history = history();
     Period period = period(exchange);
     String prefix = exchange.parameter("prefix").orElse("");
-    List<Sum> sums = history.sums(prefix, period.boundaries);
-    List<Optional<BigDecimal>> values = sums.stream().map(Sum::sum).toList();
-    List<Boolean> known = sums.stream().map(each -> each.sum().isPresent()).toList();
-    return reply("prefix", prefix, period, values, known);
+    return reply("prefix", prefix, period, history.sums(prefix, period.boundaries));
   }
 
   private CounterHistory history() {
@@ -127,12 +127,7 @@ record HistoryRoutes(Counters counters, Clock clock) {
         });
   }
 
-  private HttpReply reply(
-      String field,
-      String name,
-      Period period,
-      List<Optional<BigDecimal>> values,
-      List<Boolean> known) {
+  private HttpReply reply(String field, String name, Period period, List<Sum> values) {
     long now = clock.epochMillis();
     return HttpReply.written(
         200,
@@ -144,8 +139,8 @@ record HistoryRoutes(Counters counters, Clock clock) {
           for (int i = 1; i < values.size(); i++) {
             json.writeStartObject();
             json.writeStringProperty("from", period.boundaries.get(i - 1).toString());
-            if (known.get(i)) {
-              write(json, values.get(i - 1), values.get(i), known.get(i - 1));
+            if (values.get(i).isKnown()) {
+              write(json, values.get(i - 1), values.get(i));
             }
             if (period.boundaries.get(i).toEpochMilli() > now) {
               json.writeBooleanProperty("complete", false);
@@ -158,15 +153,13 @@ record HistoryRoutes(Counters counters, Clock clock) {
         });
   }
 
-  private static void write(
-      JsonGenerator json,
-      Optional<BigDecimal> before,
-      Optional<BigDecimal> after,
-      boolean isStartKnown) {
-    after.ifPresent(value -> json.writeStringProperty("value", value.toPlainString()));
-    if (isStartKnown) {
-      BigDecimal change = after.orElse(BigDecimal.ZERO).subtract(before.orElse(BigDecimal.ZERO));
+  private static void write(JsonGenerator json, Sum before, Sum after) {
+    after.sum().ifPresent(value -> json.writeStringProperty("value", value.toPlainString()));
+    if (before.isKnown() || before.since().isPresent()) {
+      BigDecimal change =
+          after.sum().orElse(BigDecimal.ZERO).subtract(before.sum().orElse(BigDecimal.ZERO));
       json.writeStringProperty("change", change.toPlainString());
     }
+    before.since().ifPresent(since -> json.writeStringProperty("since", since.toString()));
   }
 }

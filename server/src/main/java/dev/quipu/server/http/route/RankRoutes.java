@@ -3,6 +3,7 @@ package dev.quipu.server.http.route;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
 import dev.quipu.Limits;
+import dev.quipu.backend.CounterHistory;
 import dev.quipu.engine.history.HistoryStep;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
@@ -109,15 +110,17 @@ record RankRoutes(Counters counters, Clock clock) {
         cursor.map(RankRoutes::sinceOf).orElseGet(() -> isRate ? aMinuteAgo() : since(exchange));
     Optional<Place> after =
         cursor.map(text -> place(text.substring(text.indexOf(CURSOR_SEPARATOR) + 1)));
+    CounterHistory history = HistoryRoutes.history(counters);
+    Instant from =
+        history.began(selection.prefix()).filter(began -> began.isAfter(since)).orElse(since);
     Movers movers = new Movers(selection, since, sort.startsWith("-"));
-    Movers.Page page =
-        movers.page(HistoryRoutes.history(counters), counters, after, limit, exchange::mayBegin);
-    long millis = Math.max(1, clock.epochMillis() - since.toEpochMilli());
+    Movers.Page page = movers.page(history, counters, after, limit, exchange::mayBegin);
+    long millis = Math.max(1, clock.epochMillis() - from.toEpochMilli());
     return HttpReply.written(
         200,
         json -> {
           json.writeStartObject();
-          json.writeStringProperty("since", since.toString());
+          json.writeStringProperty("since", from.toString());
           json.writeArrayPropertyStart("counters");
           for (Movers.Moved each : page.counters()) {
             json.writeStartObject();
