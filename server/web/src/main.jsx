@@ -27,7 +27,7 @@ const STATES = {
 
 function App() {
   const { page, query } = place.value;
-  const Page = PAGES[page] || Overview;
+  const Page = page === 'counter' && !query.name ? Counters : PAGES[page] || Overview;
   return (
     <>
       <a class="skip" href="#main" onClick={skip}>Skip to the content</a>

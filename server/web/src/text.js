@@ -15,16 +15,31 @@ export function grouped(decimal) {
   return fraction === undefined ? digits : `${digits}.${fraction}`;
 }
 
-
-/** A text as one word of a POSIX shell. */
+/** A text as one word of a shell; characters that change the direction of text as escapes of bash and zsh. */
 export function quoted(text) {
+  if (text.search(BIDI) >= 0) {
+    return `$'${text.replace(/['\\]/g, '\\$&').replace(BIDI, escaped)}'`;
+  }
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function escaped(each) {
+  return `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** A text as the value of an attribute of HTML. */
+export function attribute(text) {
+  return text.replace(/[&"<>]/g, reference).replace(BIDI, reference);
+}
+
+function reference(each) {
+  return `&#${each.charCodeAt(0)};`;
 }
 
 /** A text as a literal of Java. */
 export function javaString(text) {
   return JSON.stringify(text).replace(
     /[\u007f-\uffff]/g,
-    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    escaped,
   );
 }

@@ -6,16 +6,16 @@ import { Parts } from '../parts/Parts.jsx';
 import { Past } from '../parts/Past.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
-import { isPastKept, useServer } from '../parts/useServer.js';
+import { isPastKept, server, useServer } from '../parts/useServer.js';
 import { href } from '../router.js';
 import { follow, state } from '../stream.js';
-import { grouped, javaString, quoted, shown } from '../text.js';
+import { attribute, grouped, javaString, quoted, shown } from '../text.js';
 
 const POINTS_MAX = 3000;
 
 export function Counter({ query }) {
   const name = query.name || '';
-  const server = useServer();
+  const how = useServer();
   const read = useData(path(name), state.value === 'unsupported' ? 2000 : 30000);
   const live = useLive(name);
   const value = live.value === undefined ? read.data?.value : live.value;
@@ -36,7 +36,7 @@ export function Counter({ query }) {
           <Chart times={live.times} values={live.values} label={`Value of ${shown(name)} since this page was opened`} />
         )}
       </section>
-      {server && (isPastKept(name) ? <Past name={name} /> : <NoPast name={name} />)}
+      {how && (isPastKept(name) ? <Past name={name} /> : <NoPast name={name} />)}
       <div class="columns wide">
         <Count name={name} afterwards={read.again} />
         <Outcome name={name} />
@@ -56,16 +56,19 @@ function NoPast({ name }) {
   return (
     <section class="card" aria-labelledby="past">
       <h2 id="past">Changes</h2>
-      <p class="note">No past of this counter is kept. The engine keeps it with</p>
-      <pre tabIndex={0}><code>quipu serve --history {quoted(rule)}</code></pre>
+      <p class="note">
+        No past of this counter is kept. The engine keeps it with the rule below. The option states all rules
+        {server.value?.history?.length > 0 && <>: name those of <code>{server.value.history.join(', ')}</code> too</>}.
+      </p>
+      {!/[;=*]/.test(prefix || name) && <pre tabIndex={0}><code>quipu serve --history {quoted(rule)}</code></pre>}
     </section>
   );
 }
 
 /** The thresholds that apply to the counter, and whether their webhooks take what is sent. */
 function Thresholds({ name }) {
-  const server = useServer();
-  const found = useData(server?.history && '/v1/thresholds', 10000);
+  const how = useServer();
+  const found = useData(how?.history && '/v1/thresholds', 10000);
   const rows = (found.data?.thresholds || []).filter(
     (each) => (each.counter === undefined ? name.startsWith(each.prefix) : each.counter === name),
   );
@@ -104,14 +107,13 @@ function Thresholds({ name }) {
 /** The badge, and what shows the counter on another page. */
 function Embed({ name }) {
   const badge = `${location.origin}/badge/${encodeURIComponent(name)}.svg`;
-  const attribute = name.replace(/[&"<>]/g, (each) => `&#${each.charCodeAt(0)};`);
   return (
     <section class="card" aria-labelledby="embed">
       <h2 id="embed">On another page</h2>
       <details>
         <summary>A badge, or the number</summary>
-        <Copy label="Badge" text={`<img src="${badge}" alt="${attribute}">`} />
-        <Copy label="Number" text={`<script src="${location.origin}/badge.js" data-counter="${attribute}" async></script>`} />
+        <Copy label="Badge" text={`<img src="${badge}" alt="${attribute(name)}">`} />
+        <Copy label="Number" text={`<script src="${location.origin}/badge.js" data-counter="${attribute(name)}" async></script>`} />
         <p class="note">A server that requires a token shows only counters with a prefix of <code>--show</code>.</p>
       </details>
     </section>
@@ -207,7 +209,7 @@ function Equivalents({ name, delta, floor }) {
     <details>
       <summary>The same as a command</summary>
       <Copy label="curl" text={curl} />
-      <Copy label="redis-cli" text={redis} />
+      <Copy label="redis-cli, with serve --resp 6379" text={redis} />
       <Copy label="Java" text={java} />
     </details>
   );

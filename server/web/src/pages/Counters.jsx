@@ -7,8 +7,8 @@ import { grouped, shown } from '../text.js';
 import { Spaces } from './Overview.jsx';
 
 const SORTS = [
-  ['name', 'Name'], ['-value', 'Greatest value'], ['value', 'Least value'], ['-change', 'Increased most this hour'],
-  ['change', 'Decreased most this hour'], ['-rate', 'Fastest now'],
+  ['name', 'Name'], ['-value', 'Greatest value'], ['value', 'Least value'], ['-change', 'Change this hour, greatest first'],
+  ['change', 'Change this hour, least first'], ['-rate', 'Rate now, greatest first'],
 ];
 
 /** Search, and the tree of namespaces. */
@@ -20,12 +20,12 @@ export function Counters({ query }) {
   const [pages, setPages] = useState([]); // cursors of the pages before
   const cursor = pages.at(-1) || '';
   const parameters = new URLSearchParams({ prefix, q: text, sort, limit: 50, ...(cursor && { cursor }) });
-  const found = useData(`/v1/counters?${parameters}`);
+  const isByChange = /change|rate/.test(sort);
+  const found = useData(`/v1/counters?${parameters}`, isByChange ? 5000 : undefined);
   const spaces = useData(`/v1/namespaces?${new URLSearchParams({ prefix, limit: 100 })}`);
   const changed = useChanges(prefix);
   useEffect(() => setPages([]), [prefix, text, sort]);
   const rows = found.problem ? [] : found.data?.counters || [];
-  const isByChange = rows.some((each) => each.change !== undefined);
   return (
     <>
       <h1>Counters</h1>
@@ -60,22 +60,25 @@ export function Counters({ query }) {
           <h2 id="found">{text ? `Names with “${shown(text)}”` : SORTS.find(([each]) => each === sort)?.[1]}</h2>
           <Trouble problem={found.problem} />
           {found.data && rows.length === 0 && <p class="note">No counters.</p>}
+          {isByChange && found.data?.since && (
+            <p class="note">Since {found.data.since}, of counters whose past is kept (<code>serve --history</code>).</p>
+          )}
           {rows.length > 0 && (
             <table>
               <thead>
                 <tr>
                   <th scope="col">Counter</th>
-                  {isByChange && <th scope="col" class="number">Change</th>}
+                  {isByChange && <th scope="col" class="number">{sort === '-rate' ? 'Per second' : 'Change'}</th>}
                   <th scope="col" class="number">Value</th>
                 </tr>
               </thead>
               <tbody>
-                {rows.map(({ name, value, change }) => {
-                  const now = changed.get(name);
+                {rows.map(({ name, value, change, rate }) => {
+                  const now = isByChange ? undefined : changed.get(name); // both of one moment
                   return (
                     <tr key={name}>
                       <td><a href={href('counter', { name })}><bdi>{shown(name)}</bdi></a></td>
-                      {isByChange && <td class="number">{grouped(change)}</td>}
+                      {isByChange && <td class="number">{grouped((sort === '-rate' ? rate : change) ?? '')}</td>}
                       <td class={now === undefined ? 'number' : 'number changed'}>
                         {(now === undefined ? value : now) == null ? 'removed' : grouped(now ?? value)}
                       </td>

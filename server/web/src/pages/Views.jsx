@@ -96,12 +96,12 @@ function OnePage({ url }) {
       <section class="card" aria-labelledby="unique">
         <h2 id="unique">Unique views</h2>
         <Trouble problem={all.problem} />
-        <p class="figure" aria-live="polite">{grouped(all.data?.value ?? '…')}</p>
-        {day.data && <p>{grouped(day.data.value)} of the last {LATEST_HOURS} hours</p>}
+        {!all.problem && <p class="figure" aria-live="polite">{grouped(all.data?.value ?? '…')}</p>}
+        {all.data && day.data && <p>{grouped(day.data.value)} in the last {LATEST_HOURS} hours</p>}
       </section>
       {rows.length > 0 && (
         <section class="card" aria-labelledby="events">
-          <h2 id="events">{events.data.cursor ? `The first ${ROWS}` : 'Those'} of the last {LATEST_HOURS} hours</h2>
+          <h2 id="events">{events.data.cursor ? `The first ${ROWS}` : 'Those'} in the last {LATEST_HOURS} hours</h2>
           <table>
             <thead><tr><th scope="col">Time</th><th scope="col">Client</th></tr></thead>
             <tbody>

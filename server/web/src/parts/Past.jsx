@@ -12,7 +12,7 @@ const PERIODS = {
   'The last 30 days': { step: 'day', millis: 30 * 24 * HOUR },
   'The last year': { step: 'day', millis: 365 * 24 * HOUR },
 };
-const REREAD_MILLIS = 60 * 1000;
+const REREAD_MILLIS = 5000;
 
 /** How a counter changed, beside the same time before. */
 export function Past({ name }) {
@@ -60,13 +60,13 @@ export function Past({ name }) {
               </p>
               <Bars
                 key={wanted}
-                times={buckets.map((each) => Date.parse(each.from) / 1000)}
-                values={buckets.map((each) => (each.change === undefined ? null : Number(each.change)))}
+                times={[...buckets.map((each) => each.from), found.data.to].map((each) => Date.parse(each) / 1000)}
+                values={[...buckets.map((each) => (each.change === undefined ? null : Number(each.change))), null]}
                 label={`Changes of each ${step}`}
               />
             </>
           ) : (
-            found.data && <p class="note">Nothing is known of this time.</p>
+            found.data && <p class="note">Nothing is known of this time: the recording began later, or its first {step} has not ended.</p>
           )}
         </>
       )}

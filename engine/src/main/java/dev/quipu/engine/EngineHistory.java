@@ -19,6 +19,7 @@ import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,13 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
     HistoryFiles files = HistoryFiles.open(disk, directory);
     HistoryRules rules = options.history().orElse(files.rules());
     long now = options.clock().epochMillis();
+    List<String> ended = files.rules().patternsThatDifferIn(rules);
+    if (!ended.isEmpty()) {
+      LOGGER
+          .atWarn()
+          .addKeyValue("patterns", ended)
+          .log("The past of these patterns ends: the rules have none, or another one, for them");
+    }
     if (HistoryKeeping.begin(files, rules, state.history, now, state.frame - 1)) {
       LOGGER
           .atWarn()

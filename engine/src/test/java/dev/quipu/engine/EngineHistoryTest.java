@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.RequestId;
 import dev.quipu.backend.CounterHistory;
+import dev.quipu.backend.CounterHistory.Changed;
 import dev.quipu.backend.CounterHistory.Point;
 import dev.quipu.backend.CounterHistory.Sum;
 import dev.quipu.engine.damage.DamageException;
@@ -22,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -264,6 +266,31 @@ final class EngineHistoryTest {
     assertFalse(engine.history().values("c", days).getLast().isKnown());
     assertEquals(Optional.empty(), engine.history().values("c", days).getLast().since());
     assertEquals(Optional.empty(), engine.history().began("c")); // there was a gap
+  }
+
+  @Test
+  void countersOfARuleThatBeganLaterAreNotRanked() {
+    open(Optional.of(HistoryRules.parse("c*=hour:2d")));
+    add("c", 1);
+    clock.advance(Duration.ofHours(1));
+    Instant boundary = Instant.ofEpochMilli(clock.epochMillis()).truncatedTo(ChronoUnit.HOURS);
+    add("c", 2);
+    engine.close();
+    open(Optional.of(HistoryRules.parse("c*=hour:2d;d*=hour:2d")));
+    add("d", 4);
+    assertEquals(
+        List.of("c"),
+        engine.history().changedSince("", boundary).stream().map(Changed::name).toList());
+    String message =
+        String.valueOf(
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> engine.history().changedSince("d", boundary))
+                .getMessage());
+    assertTrue(message.contains("the recording of d* began at "), message);
+    HistoryRules now = HistoryRules.parse("c*=hour:3d;d*=hour:2d");
+    assertEquals(List.of("c*"), HistoryRules.parse("c*=hour:2d").patternsThatDifferIn(now));
+    assertEquals(List.of(), HistoryRules.parse("d*=hour:2d").patternsThatDifferIn(now));
   }
 
   @Test

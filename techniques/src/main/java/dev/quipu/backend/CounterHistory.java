@@ -65,14 +65,14 @@ public interface CounterHistory {
   List<Sum> sums(String prefix, List<Instant> boundaries);
 
   /**
-   * Returns when the recording of counters with a prefix began, if it was never off since the first
-   * recording of the engine began.
+   * Returns when the first recording of the engine began, if it was of counters with a prefix, and
+   * has not ended since.
    */
   Optional<Instant> began(String prefix);
 
   /**
    * Returns the counters with a prefix that changed after a boundary, or after {@link #began} if
-   * that is later, in no order; of those whose values are kept.
+   * that is later, in no order; of those whose values were kept all that time.
    *
    * @throws IllegalArgumentException if no values of counters with the prefix are kept, those at
    *     the boundary are not, or more than {@link #COUNTERS_MAX} changed

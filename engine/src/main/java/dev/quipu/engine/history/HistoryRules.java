@@ -134,6 +134,14 @@ public record HistoryRules(Map<String, SortedMap<HistoryStep, Duration>> rules) 
         .toList();
   }
 
+  /** Returns the patterns that other rules do not have, or with other steps or times. */
+  public List<String> patternsThatDifferIn(HistoryRules others) {
+    return rules.entrySet().stream()
+        .filter(each -> !each.getValue().equals(others.rules.get(each.getKey())))
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
   /** Returns all steps, the shorter ones first, and the longest time that each is kept. */
   public SortedMap<HistoryStep, Duration> steps() {
     SortedMap<HistoryStep, Duration> all = new TreeMap<>(HistoryStep.BY_LENGTH);

@@ -134,7 +134,7 @@ public final class HistoryReader implements CounterHistory {
             .patternOf(counter)
             .orElseThrow(() ->
                 new IllegalArgumentException(
-                    "no history of %s is kept; name it in --history".formatted(counter)));
+                    "no history of %s is kept; name it in serve --history".formatted(counter)));
     byte[] name = counter.getBytes(StandardCharsets.UTF_8);
     Now now = present.now(counter);
     Point[] points = new Point[boundaries.size()];
@@ -176,7 +176,7 @@ public final class HistoryReader implements CounterHistory {
     List<String> patterns = files.rules().patternsWithin(prefix);
     if (patterns.stream().noneMatch(each -> covers(each, prefix))) {
       throw new IllegalArgumentException(
-          "not all counters that start with '%s' have a history; name '%s*' in --history"
+          "not all counters that start with '%s' have a history; name '%s*' in serve --history"
               .formatted(prefix, prefix));
     }
     long since = patterns.stream().mapToLong(files::since).max().orElseThrow();
@@ -221,8 +221,8 @@ public final class HistoryReader implements CounterHistory {
   public Optional<Instant> began(String prefix) {
     return files.rules().patternsWithin(prefix).stream()
         .map(files::since)
-        .max(Comparator.naturalOrder())
         .filter(files::isFirst)
+        .findFirst()
         .map(Instant::ofEpochMilli);
   }
 
@@ -231,14 +231,16 @@ public final class HistoryReader implements CounterHistory {
     List<String> patterns = files.rules().patternsWithin(prefix);
     if (patterns.isEmpty()) {
       throw new IllegalArgumentException(
-          "no history of counters that start with '%s' is kept; name them in --history"
+          "no history of counters that start with '%s' is kept; name them in serve --history"
               .formatted(prefix));
     }
-    long since = patterns.stream().mapToLong(files::since).max().orElseThrow();
-    if (boundary.toEpochMilli() < since && began(prefix).isEmpty()) {
+    List<String> known =
+        patterns.stream().filter(each -> isKnown(each, boundary.toEpochMilli())).toList();
+    if (known.isEmpty()) {
+      long since = patterns.stream().mapToLong(files::since).min().orElseThrow();
       throw new IllegalArgumentException(
-          "the values at %s are not known: the history of '%s' began at %s; use a later time, or a shorter step"
-              .formatted(boundary, prefix, Instant.ofEpochMilli(since)));
+          "the values at %s are not known: the recording of %s began at %s; use a later time, or a shorter step"
+              .formatted(boundary, String.join(", ", patterns), Instant.ofEpochMilli(since)));
     }
     Now now = present.now(null);
     if (boundary.toEpochMilli() >= now.millis()) {
@@ -262,8 +264,20 @@ public final class HistoryReader implements CounterHistory {
       throw new UncheckedIOException(e);
     }
     List<Changed> changed = new ArrayList<>();
-    oldest.forEach((name, before) -> changed.add(new Changed(name, reading(before))));
+    oldest.forEach((name, before) -> {
+      if (files.rules().patternOf(name).filter(known::contains).isPresent()) {
+        changed.add(new Changed(name, reading(before)));
+      }
+    });
     return changed;
+  }
+
+  /**
+   * Returns whether the values at a boundary, or those when the first recording began, are known.
+   */
+  private boolean isKnown(String pattern, long boundary) {
+    long since = files.since(pattern);
+    return since <= boundary || files.isFirst(since);
   }
 
   private static boolean covers(String pattern, String prefix) {

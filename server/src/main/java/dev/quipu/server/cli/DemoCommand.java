@@ -20,8 +20,8 @@ import picocli.CommandLine.Parameters;
       "Show what failures do to techniques, side by side, on a store in memory.",
       "",
       "A line has the action, the number of adds that clients made so far, and what",
-      "each technique counted so far, with its error. The same seed gives the same failures. The page of a",
-      "server has the same with buttons."
+      "each technique counted so far, with its error. The same seed gives the same",
+      "failures. The page of a server has the same with buttons."
     },
     footer = {
       "",

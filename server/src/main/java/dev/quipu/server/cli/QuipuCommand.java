@@ -87,6 +87,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
           HoldCommands.ReleaseCommand.class,
           HoldCommands.ExtendCommand.class,
           HoldCommands.HoldsListCommand.class,
+          DataCommands.PagesCommand.class,
           DataCommands.ViewsCommand.class,
           AggregatesCommand.class,
           CounterCommands.OnlineCommand.class,

@@ -91,7 +91,6 @@ final class ReplyWriter {
         new DefaultHttpResponse(
             HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(reply.status()), HEADERS);
     describe(head, reply, false, date);
-    head.headers().remove(HttpHeaderNames.CONTENT_LENGTH);
     HttpUtil.setTransferEncodingChunked(
         head, request.protocolVersion().equals(HttpVersion.HTTP_1_1));
     ChannelFuture unused = context.writeAndFlush(head);
@@ -110,7 +109,7 @@ final class ReplyWriter {
     HttpHeaders headers = response.headers();
     headers.set(HttpHeaderNames.DATE, date);
     headers.set(HttpHeaderNames.CONTENT_TYPE, reply.type());
-    if (mayHaveBody(reply)) {
+    if (mayHaveBody(reply) && reply.events().isEmpty()) {
       headers.setInt(HttpHeaderNames.CONTENT_LENGTH, reply.length());
     }
     headers.set("X-Content-Type-Options", "nosniff");

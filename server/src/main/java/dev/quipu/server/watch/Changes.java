@@ -25,7 +25,7 @@ final class Changes {
 
   private static final Comparator<Change> BY_NAME = Comparator.comparing(Change::name);
 
-  /** The changes of a tick, by name. */
+  /** The changes of a tick, by name, one of each counter. */
   private record Tick(long number, List<Change> changes) {}
 
   private final Deque<Tick> ticks = new ArrayDeque<>();
@@ -38,14 +38,13 @@ final class Changes {
     return last;
   }
 
-  /** Adds the changes of another tick. */
+  /** Adds the changes of another tick, in their order: a counter may have changed several times. */
   void add(List<Change> changes) {
     last++;
     if (!changes.isEmpty()) {
-      List<Change> sorted = new ArrayList<>(changes);
-      sorted.sort(BY_NAME);
-      ticks.addLast(new Tick(last, sorted));
-      kept += sorted.size();
+      List<Change> each = lastOfEach(changes);
+      ticks.addLast(new Tick(last, each));
+      kept += each.size();
     }
     while (!ticks.isEmpty()
         && (kept > CHANGES_MAX || ticks.getFirst().number() <= last - TICKS_MAX)) {
@@ -53,6 +52,19 @@ final class Changes {
       dropped = oldest.number();
       kept -= oldest.changes().size();
     }
+  }
+
+  private static List<Change> lastOfEach(List<Change> changes) {
+    List<Change> sorted = new ArrayList<>(changes);
+    sorted.sort(BY_NAME); // stable: of one counter, the last one comes last
+    List<Change> found = new ArrayList<>(sorted.size());
+    for (Change each : sorted) {
+      if (!found.isEmpty() && found.getLast().name().equals(each.name())) {
+        found.removeLast();
+      }
+      found.add(each);
+    }
+    return found;
   }
 
   /** Forgets all changes: some are missing. */

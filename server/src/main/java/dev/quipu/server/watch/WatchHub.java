@@ -198,7 +198,7 @@ public final class WatchHub implements AutoCloseable {
     String lastId = follower.lastId();
     if (lastId.startsWith(run) && lastId.substring(run.length()).matches("[0-9]{1,15}")) {
       long last = Long.parseLong(lastId.substring(run.length()));
-      if (changes.hasAllSince(last)) {
+      if (isLittle(changes.since(last, follower.prefix()))) {
         follower.reached(last);
         return;
       }
@@ -211,6 +211,11 @@ public final class WatchHub implements AutoCloseable {
     Thread.ofVirtual()
         .name("quipu-watch-all")
         .start(() -> guarded(() -> sendAll(follower, run + tick, tick)));
+  }
+
+  /** Returns whether changes are all that there are, and fit into an event. */
+  private static boolean isLittle(Optional<Collection<Change>> changes) {
+    return changes.filter(each -> each.size() <= EVENT_COUNTERS_MAX).isPresent();
   }
 
   /** Sends all counters. Changes after this tick, which is over, are sent later. */
@@ -280,7 +285,7 @@ public final class WatchHub implements AutoCloseable {
     SharedEvent event = events.get(audience);
     if (event == null) {
       Optional<Collection<Change>> found = changes.since(follower.tick(), follower.prefix());
-      if (found.isEmpty() || found.get().size() > EVENT_COUNTERS_MAX) {
+      if (found.isEmpty() || !isLittle(found)) {
         follower.sink().end(); // it is too far behind, and is sent all counters when it comes back
         return false;
       }

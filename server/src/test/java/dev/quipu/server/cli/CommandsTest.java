@@ -312,6 +312,13 @@ final class CommandsTest {
           CommandResult second = run(target, all);
           assertTrue(second.out.contains(" 0 counted now, 34 counted before"), second.out);
           assertEquals(line("2"), run(target, "views", "/quoted").out);
+          assertEquals(line("2\t/quoted"), run(target, "pages", "/quo").out);
+          List<String> pages = run(target, "pages").out.lines().toList();
+          assertEquals(33, pages.stream().mapToInt(each -> views(each)).sum());
+          assertEquals(
+              pages.stream().mapToInt(each -> views(each)).max().orElseThrow(),
+              views(run(target, "pages", "--top", "1").out.strip()));
+          assertEquals(2, run(target, "pages", "--top", "0").code);
           assertEquals(
               line("0"),
               run(target, "views", "/quoted", "--until", "2015-05-17T12:00:00+02:00").out);
@@ -466,6 +473,10 @@ final class CommandsTest {
 
   private static Path resource(String name) throws URISyntaxException {
     return Path.of(Objects.requireNonNull(CommandsTest.class.getResource(name)).toURI());
+  }
+
+  private static int views(String line) {
+    return Integer.parseInt(line.substring(0, line.indexOf('\t')));
   }
 
   private static String line(String text) {

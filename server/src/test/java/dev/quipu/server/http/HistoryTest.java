@@ -190,7 +190,7 @@ final class HistoryTest {
     assertTrue(other.text("detail").contains("--history"), other.body());
     Client.Reply all = client.get("/v1/history");
     assertEquals(400, all.status());
-    assertTrue(all.text("detail").contains("name '*' in --history"), all.body());
+    assertTrue(all.text("detail").contains("name '*' in serve --history"), all.body());
     try (HttpServer stores = start(Backends.on(new MemoryDriver()))) {
       assertEquals(501, new Client(stores.address()).get("/v1/counters/likes/history").status());
     }

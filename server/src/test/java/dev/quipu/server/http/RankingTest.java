@@ -244,7 +244,7 @@ final class RankingTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "/v1/counters?sort=order | query parameter sort is 'order'; it must be name, value, change or rate",
+        "/v1/counters?sort=order | query parameter sort is 'order'; it must be name, value, -value, change",
         "/v1/counters?sort=value&cursor=x | malformed query parameter cursor",
         "/v1/counters?sort=value&cursor=eA | malformed query parameter cursor",
         "/v1/counters?sort=value&limit=0 | limit is '0'; it must be an integer from 1 to 1000",

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Add;
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
@@ -238,6 +239,30 @@ final class WatchTest {
     }
   }
 
+  @Test
+  void aClientThatMissedTooMuchIsSentAllCounters() throws IOException {
+    add("w/first", 1);
+    String id;
+    try (Watcher watcher = new Watcher("w/", "")) {
+      await(() -> watcher.isComplete);
+      add("w/first", 1);
+      await(() -> "2".equals(watcher.known().get("w/first")));
+      id = watcher.lastId;
+    }
+    for (int first = 0; first <= 50_000; first += 1_000) {
+      List<Add> adds = new ArrayList<>();
+      for (int i = first; i < first + 1_000; i++) {
+        adds.add(new Add("w/" + i, 1, null));
+      }
+      var unused = quipu.counters().addAll(adds);
+    }
+    try (Watcher again = new Watcher("w/", id)) {
+      await(() -> again.isComplete);
+      assertEquals("reset", again.types.getFirst());
+      assertEquals(51_001, again.known().size());
+    }
+  }
+
   /** Writers over all ports; members of hashes and texts are not counters. */
   @Test
   void afterManyChangesEachClientKnowsTheCountersOfItsPrefix() throws Exception {
@@ -321,6 +346,9 @@ final class WatchTest {
     assertEquals(405, client.post("/v1/watch", "{}").status());
     Client.Reply head = client.send(client.request("/v1/watch").HEAD());
     assertEquals(200, head.status());
+    Client.Reply gzip =
+        client.send(client.request("/v1/watch").header("Accept-Encoding", "gzip").HEAD());
+    assertEquals(Optional.empty(), gzip.headers().firstValue("Content-Length"));
     try (HttpServer other = start(Backends.on(new MemoryDriver()))) {
       Client.Reply reply = new Client(other.address()).get("/v1/watch");
       assertEquals(501, reply.status());

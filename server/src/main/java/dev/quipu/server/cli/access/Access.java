@@ -5,6 +5,7 @@ import dev.quipu.Holds;
 import dev.quipu.Transactions;
 import dev.quipu.client.CounterWatch;
 import dev.quipu.presence.Online;
+import dev.quipu.server.rank.Listing;
 import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
 import dev.quipu.view.ViewAggregates.Aggregate;
@@ -36,6 +37,13 @@ public interface Access extends AutoCloseable {
    * @throws UnsupportedOperationException naming the stores that support them, if this one does not
    */
   Holds holds();
+
+  /**
+   * Lists viewed pages with their unique views, as counters.
+   *
+   * @throws UnsupportedOperationException if the store does not list them
+   */
+  Listing pages();
 
   /** Returns the unique views of a page; empty if it was never viewed. */
   OptionalLong views(String url, Optional<Instant> from, Optional<Instant> until);

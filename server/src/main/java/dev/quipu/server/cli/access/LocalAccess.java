@@ -11,6 +11,7 @@ import dev.quipu.client.CounterWatch;
 import dev.quipu.layer.Store;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
+import dev.quipu.server.rank.Listing;
 import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
 import dev.quipu.view.ViewAggregates;
@@ -102,6 +103,11 @@ final class LocalAccess implements Access {
   public Optional<Aggregate> aggregate(String site, Optional<LocalDate> day) {
     ViewAggregates aggregates = quipu.part(ViewAggregates.class);
     return day.isPresent() ? aggregates.ofDay(site, day.get()) : aggregates.ofSite(site);
+  }
+
+  @Override
+  public Listing pages() {
+    return views::pages;
   }
 
   @Override

@@ -4,8 +4,10 @@ import static dev.quipu.client.Reply.number;
 import static dev.quipu.client.Reply.required;
 import static dev.quipu.client.ServerCalls.encode;
 
+import dev.quipu.CounterPage;
 import dev.quipu.Counters;
 import dev.quipu.Holds;
+import dev.quipu.Reading;
 import dev.quipu.Transactions;
 import dev.quipu.client.ClientOptions;
 import dev.quipu.client.CounterWatch;
@@ -17,6 +19,7 @@ import dev.quipu.client.Request;
 import dev.quipu.client.Request.Effect;
 import dev.quipu.client.ServerCalls;
 import dev.quipu.presence.Online;
+import dev.quipu.server.rank.Listing;
 import dev.quipu.technique.ItemCollection.LedgerEntry;
 import dev.quipu.technique.ItemCollection.LedgerPage;
 import dev.quipu.technique.ItemCollection.Place;
@@ -25,11 +28,13 @@ import dev.quipu.view.ViewAggregates.Aggregate;
 import dev.quipu.view.ViewEvent;
 import dev.quipu.view.ViewPage;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -154,6 +159,27 @@ public final class RemoteAccess implements Access {
         + encode(url)
         + from.map(time -> "&from=" + encode(time.toString())).orElse("")
         + until.map(time -> "&until=" + encode(time.toString())).orElse("");
+  }
+
+  @Override
+  public Listing pages() {
+    return (prefix, after, limit) -> {
+      String cursor =
+          Base64.getUrlEncoder()
+              .withoutPadding()
+              .encodeToString(after.getBytes(StandardCharsets.UTF_8));
+      String path =
+          "/v1/views/pages?prefix=%s&limit=%d%s"
+              .formatted(encode(prefix), limit, after.isEmpty() ? "" : "&cursor=" + cursor);
+      JsonNode node = calls.send(Request.get(path)).ok();
+      List<CounterPage.Entry> found = new ArrayList<>();
+      for (JsonNode each : node.path("pages")) {
+        long value = Long.parseLong(each.path("value").asString());
+        found.add(new CounterPage.Entry(each.path("url").asString(), Reading.exact(value)));
+      }
+      return new CounterPage(
+          found, node.has("cursor") ? Optional.of(found.getLast().name()) : Optional.empty());
+    };
   }
 
   @Override

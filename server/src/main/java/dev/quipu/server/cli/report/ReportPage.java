@@ -102,7 +102,9 @@ public final class ReportPage {
       page.append(
           "<tr><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>%n"
               .formatted(
-                  text(each.from()), each.value().orElse("unknown"), each.change().orElse("")));
+                  text(each.from() + each.since().map(since -> ", since " + since).orElse("")),
+                  each.value().orElse("unknown"),
+                  each.change().orElse("")));
     }
     page.append("</table></details>\n");
   }

@@ -1,15 +1,20 @@
 package dev.quipu.server.cli.store;
 
+import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
+import dev.quipu.Limits;
 import dev.quipu.engine.Inspection;
 import dev.quipu.engine.backup.BackupFiles;
 import dev.quipu.server.archive.BackupTarget;
 import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.StoredViewsCommand;
 import dev.quipu.server.cli.input.Times;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.ResultCommand;
+import dev.quipu.server.rank.Ranking;
+import dev.quipu.server.rank.Selection;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.view.ViewIdentity;
@@ -29,6 +34,60 @@ import picocli.CommandLine.Parameters;
 /** Commands about views, data directories and techniques. */
 public final class DataCommands {
   private DataCommands() {}
+
+  @Command(
+      name = "pages",
+      description = "Print viewed pages ordered by URL, or by their unique views.",
+      footer = {
+        "",
+        "A page is printed as its views, a tab, and its URL.",
+        "",
+        "Examples:",
+        "  quipu pages https://blog.example/",
+        "  quipu pages --top 10"
+      })
+  public static final class PagesCommand extends AccessCommand {
+    @Parameters(
+        paramLabel = "PREFIX",
+        arity = "0..1",
+        description = "Print only URLs that start with this.")
+    private String prefix = "";
+
+    @Option(
+        names = "--top",
+        paramLabel = "N",
+        description = "Print the N pages with the most views, 1 to 1000.")
+    private @Nullable Integer top;
+
+    @Override
+    public Integer call() {
+      Integer most = top;
+      if (most != null && (most < 1 || most > Limits.PAGE_COUNTERS_MAX)) {
+        throw new IllegalArgumentException(
+            "--top is %d; it must be from 1 to %d".formatted(most, Limits.PAGE_COUNTERS_MAX));
+      }
+      try (Access access = target.openToRead()) {
+        Selection selection = new Selection(prefix, "");
+        if (most == null) {
+          selection.forEach(access.pages(), "", () -> true, this::print);
+        } else {
+          new Ranking(selection, true)
+              .page(access.pages(), Optional.empty(), most, () -> true)
+              .counters()
+              .forEach(this::print);
+        }
+      }
+      return ExitCode.OK;
+    }
+
+    private boolean print(CounterPage.Entry each) {
+      String views = Long.toString(each.reading().value());
+      output.print(
+          views + "\t" + Output.oneLine(each.name()),
+          Output.members("url", each.name(), "value", views));
+      return true;
+    }
+  }
 
   @Command(
       name = "views",

@@ -410,7 +410,7 @@ record CounterRoutes(
     if (RankRoutes.isFor(exchange)) {
       return ranks.list(exchange);
     }
-    exchange.allowParameters(Set.of("prefix", "limit", "cursor"));
+    exchange.allowParameters(RankRoutes.PARAMETERS);
     String prefix = exchange.parameter("prefix").orElse("");
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
     String after = Cursor.nameAfter(exchange, prefix);

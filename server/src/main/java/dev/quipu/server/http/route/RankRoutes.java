@@ -30,6 +30,8 @@ record RankRoutes(Counters counters, Clock clock) {
   private static final String TEXT = "q";
   private static final Set<String> SORTS =
       Set.of("name", "value", "-value", "change", "-change", "rate", "-rate");
+  static final Set<String> PARAMETERS =
+      Set.of("prefix", "limit", "cursor", "step", "tz", "since", SORT, TEXT);
   private static final int RATE_DIGITS = 3;
   private static final int PAGE_COUNTERS = 100;
   private static final char CURSOR_SEPARATOR = ' '; // after the value, which has none
@@ -42,12 +44,11 @@ record RankRoutes(Counters counters, Clock clock) {
 
   /** GET /v1/counters with sort or q */
   HttpReply list(Exchange exchange) {
-    exchange.allowParameters(
-        Set.of("prefix", "limit", "cursor", "step", "tz", "since", SORT, TEXT));
+    exchange.allowParameters(PARAMETERS);
     String sort = exchange.parameter(SORT).orElse("name");
     if (!SORTS.contains(sort)) {
       throw Problem.badRequest(
-          "query parameter sort is '%s'; it must be name, value, change or rate, or one of the latter after -"
+          "query parameter sort is '%s'; it must be name, value, -value, change, -change, rate or -rate"
               .formatted(sort));
     }
     Selection selection =
