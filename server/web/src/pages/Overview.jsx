@@ -21,7 +21,7 @@ class Movement {
   constructor() {
     const time = Math.floor(Date.now() / 1000);
     this.times = Array.from({ length: SECONDS }, (_, i) => time - SECONDS + i);
-    this.changed = new Array(SECONDS).fill(0);
+    this.changed = new Array(SECONDS).fill(null); // nothing is known of the time before
     this.time = time;
     this.forget();
   }

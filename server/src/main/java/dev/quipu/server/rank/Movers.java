@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * Counters by how much they changed since a boundary of the past; those that changed equally by
@@ -52,6 +53,22 @@ public record Movers(Selection selection, Instant since, boolean isDescending) {
       BooleanSupplier mayContinue) {
     Best<Moved> best =
         new Best<>(each -> new Place(each.change, each.name), isDescending, after, limit);
+    forEach(history, counters, mayContinue, best::add);
+    return new Page(best.page(), best.resumeAfter());
+  }
+
+  /**
+   * Passes on all counters that changed, in no order.
+   *
+   * @param mayContinue asked before each page of counters is read
+   * @throws IllegalArgumentException if the values at the boundary are not kept, too many counters
+   *     changed, or there is no time
+   */
+  void forEach(
+      CounterHistory history,
+      Counters counters,
+      BooleanSupplier mayContinue,
+      Consumer<Moved> action) {
     List<Changed> changed =
         history.changedSince(selection.prefix(), since).stream()
             .filter(each -> selection.hasText(each.name()))
@@ -67,11 +84,10 @@ public record Movers(Selection selection, Instant since, boolean isDescending) {
         Changed each = some.get(i);
         BigDecimal change = value(now.get(i)).subtract(value(each.before()));
         if (change.signum() != 0) {
-          best.add(new Moved(each.name(), now.get(i), change));
+          action.accept(new Moved(each.name(), now.get(i), change));
         }
       }
     }
-    return new Page(best.page(), best.resumeAfter());
   }
 
   private static BigDecimal value(Optional<Reading> reading) {

@@ -1,9 +1,13 @@
 package dev.quipu.server.rank;
 
 import dev.quipu.CounterPage;
+import dev.quipu.Counters;
+import dev.quipu.backend.CounterHistory;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
@@ -115,9 +119,43 @@ public final class Namespaces {
     return new Ranked(best.page(), best.resumeAfter());
   }
 
+  /**
+   * Returns the first namespaces after a place, by the sum of the changes of their counters; those
+   * with equal sums by name. A namespace has the number of counters that changed, and that sum.
+   *
+   * @param movers which counters, since when, and in which order
+   * @param mayContinue asked before each page of counters is read
+   * @throws IllegalArgumentException as for {@link Movers#page}
+   */
+  public static Ranked byChange(
+      CounterHistory history,
+      Counters counters,
+      Movers movers,
+      Optional<Place> after,
+      int limit,
+      BooleanSupplier mayContinue) {
+    String prefix = movers.selection().prefix();
+    Map<String, Namespace> changed = new HashMap<>();
+    movers.forEach(
+        history,
+        counters,
+        mayContinue,
+        each -> {
+          String name = nameOf(each.name(), prefix);
+          changed.merge(name, new Namespace(name, 1, each.change()), Namespace::with);
+        });
+    Best<Namespace> best =
+        new Best<>(each -> new Place(each.sum(), each.name()), movers.isDescending(), after, limit);
+    changed.values().forEach(best::add);
+    return new Ranked(best.page(), best.resumeAfter());
+  }
+
   private static Namespace namespace(CounterPage.Entry counter, String prefix) {
-    int end = counter.name().indexOf(SEPARATOR, prefix.length());
-    String name = end < 0 ? counter.name() : counter.name().substring(0, end + 1);
-    return new Namespace(name, 1, counter.reading().decimal());
+    return new Namespace(nameOf(counter.name(), prefix), 1, counter.reading().decimal());
+  }
+
+  private static String nameOf(String counter, String prefix) {
+    int end = counter.indexOf(SEPARATOR, prefix.length());
+    return end < 0 ? counter : counter.substring(0, end + 1);
   }
 }

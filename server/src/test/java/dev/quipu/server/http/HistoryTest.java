@@ -85,6 +85,26 @@ final class HistoryTest {
             + "{\"name\":\"views/b/ü\",\"value\":\"25\",\"change\":\"-5\"},"
             + "{\"name\":\"views/c\",\"change\":\"-7\"}]}",
         client.get("/v1/counters?sort=-change&prefix=views/").body());
+    assertEquals(
+        "{\"since\":\"2026-10-24T17:00:00Z\",\"namespaces\":["
+            + "{\"name\":\"views/\",\"counters\":4,\"change\":\"-6\"}]}",
+        client.get("/v1/namespaces?sort=change").body());
+    Client.Reply below = client.get("/v1/namespaces?sort=-change&prefix=views/&limit=3");
+    assertEquals(
+        "{\"since\":\"2026-10-24T17:00:00Z\",\"namespaces\":["
+            + "{\"name\":\"views/a\",\"counters\":1,\"change\":\"3\"},"
+            + "{\"name\":\"views/d\",\"counters\":1,\"change\":\"3\"},"
+            + "{\"name\":\"views/b/\",\"counters\":1,\"change\":\"-5\"}],\"cursor\":\""
+            + below.text("cursor")
+            + "\"}",
+        below.body());
+    assertEquals(
+        "{\"since\":\"2026-10-24T17:00:00Z\",\"namespaces\":["
+            + "{\"name\":\"views/c\",\"counters\":1,\"change\":\"-7\"}]}",
+        client
+            .get("/v1/namespaces?sort=-change&prefix=views/&cursor=" + below.text("cursor"))
+            .body());
+    assertEquals(400, client.get("/v1/namespaces?step=day").status());
     Client.Reply first = client.get("/v1/counters?sort=change&prefix=views/&limit=3");
     assertEquals("-7", first.json().get("counters").get(0).get("change").stringValue());
     clock.advance(Duration.ofMinutes(330)); // the cursor has the boundary

@@ -251,7 +251,7 @@ final class RankingTest {
         "/v1/counters?q=a&prefix=b&cursor=YQ | malformed query parameter cursor",
         "/v1/counters?q=a&order=b | unknown query parameter order",
         "/v1/namespaces?prefix=b&cursor=YQ | malformed query parameter cursor",
-        "/v1/namespaces?sort=value | query parameter sort is 'value'; it must be name, sum or -sum",
+        "/v1/namespaces?sort=value | query parameter sort is 'value'; it must be name, sum, -sum, change",
         "/v1/namespaces?sort=sum&cursor=eA | malformed query parameter cursor",
         "/v1/views/pages?sort=name | query parameter sort is 'name'; it must be url, value or -value",
         "/v1/views/pages?limit=0 | limit is '0'; it must be an integer from 1 to 1000",

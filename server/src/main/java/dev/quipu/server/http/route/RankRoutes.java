@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
+import tools.jackson.core.JsonGenerator;
 
 /** Serves counters by value or by a part of their names, and namespaces with sums. */
 record RankRoutes(Counters counters, Clock clock) {
@@ -56,7 +57,7 @@ record RankRoutes(Counters counters, Clock clock) {
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
     exchange.reserve((2L * limit + Limits.PAGE_COUNTERS_MAX) * CounterRoutes.LISTED_BYTES);
     if (sort.endsWith("change") || sort.endsWith("rate")) {
-      return byChange(exchange, selection, sort, limit);
+      return counters(exchange, byChange(exchange, selection, sort), limit);
     }
     rejectPeriod(exchange);
     return sort.equals("name")
@@ -100,7 +101,34 @@ record RankRoutes(Counters counters, Clock clock) {
     throw Cursor.malformed();
   }
 
-  private HttpReply byChange(Exchange exchange, Selection selection, String sort, int limit) {
+  /**
+   * A ranking by change.
+   *
+   * @param sort in the request
+   * @param from since when the changes are: a boundary, or when the first recording began
+   */
+  private record ByChange(
+      String sort, Movers movers, CounterHistory history, Instant from, Optional<Place> after) {
+    boolean isRate() {
+      return sort.endsWith("rate");
+    }
+
+    void write(JsonGenerator json, BigDecimal change, long nowMillis) {
+      json.writeStringProperty("change", change.toPlainString());
+      if (isRate()) {
+        long millis = Math.max(1, nowMillis - from.toEpochMilli());
+        json.writeStringProperty("rate", rate(change, millis));
+      }
+    }
+
+    void writeCursor(JsonGenerator json, Optional<Place> resumeAfter) {
+      resumeAfter
+          .map(place -> sort + " " + movers.since().toEpochMilli() + " " + text(place))
+          .ifPresent(place -> json.writeStringProperty("cursor", Cursor.encode(place)));
+    }
+  }
+
+  private ByChange byChange(Exchange exchange, Selection selection, String sort) {
     boolean isRate = sort.endsWith("rate");
     if (isRate) {
       rejectPeriod(exchange);
@@ -109,35 +137,60 @@ record RankRoutes(Counters counters, Clock clock) {
         exchange.parameter("cursor").map(Cursor::decode).map(text -> after(sort + " ", text));
     Instant since =
         cursor.map(RankRoutes::sinceOf).orElseGet(() -> isRate ? aMinuteAgo() : since(exchange));
-    Optional<Place> after =
-        cursor.map(text -> place(text.substring(text.indexOf(CURSOR_SEPARATOR) + 1)));
     CounterHistory history = HistoryRoutes.history(counters);
-    Instant from =
-        history.began(selection.prefix()).filter(began -> began.isAfter(since)).orElse(since);
-    Movers movers = new Movers(selection, since, sort.startsWith("-"));
-    Movers.Page page = movers.page(history, counters, after, limit, exchange::mayBegin);
-    long millis = Math.max(1, clock.epochMillis() - from.toEpochMilli());
+    return new ByChange(
+        sort,
+        new Movers(selection, since, sort.startsWith("-")),
+        history,
+        history.began(selection.prefix()).filter(began -> began.isAfter(since)).orElse(since),
+        cursor.map(text -> place(text.substring(text.indexOf(CURSOR_SEPARATOR) + 1))));
+  }
+
+  private HttpReply counters(Exchange exchange, ByChange ranking, int limit) {
+    Movers.Page page =
+        ranking.movers.page(ranking.history, counters, ranking.after, limit, exchange::mayBegin);
+    long now = clock.epochMillis();
     return HttpReply.written(
         200,
         json -> {
           json.writeStartObject();
-          json.writeStringProperty("since", from.toString());
+          json.writeStringProperty("since", ranking.from.toString());
           json.writeArrayPropertyStart("counters");
           for (Movers.Moved each : page.counters()) {
             json.writeStartObject();
             json.writeStringProperty("name", each.name());
             each.reading()
-                .ifPresent(now -> json.writeStringProperty("value", now.text(now.value())));
-            json.writeStringProperty("change", each.change().toPlainString());
-            if (isRate) {
-              json.writeStringProperty("rate", rate(each.change(), millis));
-            }
+                .ifPresent(
+                    reading -> json.writeStringProperty("value", reading.text(reading.value())));
+            ranking.write(json, each.change(), now);
             json.writeEndObject();
           }
           json.writeEndArray();
-          page.resumeAfter()
-              .map(place -> sort + " " + since.toEpochMilli() + " " + text(place))
-              .ifPresent(place -> json.writeStringProperty("cursor", Cursor.encode(place)));
+          ranking.writeCursor(json, page.resumeAfter());
+          json.writeEndObject();
+        });
+  }
+
+  private HttpReply namespaces(Exchange exchange, ByChange ranking, int limit) {
+    Namespaces.Ranked page =
+        Namespaces.byChange(
+            ranking.history, counters, ranking.movers, ranking.after, limit, exchange::mayBegin);
+    long now = clock.epochMillis();
+    return HttpReply.written(
+        200,
+        json -> {
+          json.writeStartObject();
+          json.writeStringProperty("since", ranking.from.toString());
+          json.writeArrayPropertyStart("namespaces");
+          for (Namespaces.Namespace each : page.namespaces()) {
+            json.writeStartObject();
+            json.writeStringProperty("name", each.name());
+            json.writeNumberProperty("counters", each.counters());
+            ranking.write(json, each.sum(), now);
+            json.writeEndObject();
+          }
+          json.writeEndArray();
+          ranking.writeCursor(json, page.resumeAfter());
           json.writeEndObject();
         });
   }
@@ -208,15 +261,20 @@ record RankRoutes(Counters counters, Clock clock) {
 
   /** GET /v1/namespaces */
   HttpReply namespaces(Exchange exchange) {
-    exchange.allowParameters(Set.of("prefix", "limit", "cursor", SORT));
+    exchange.allowParameters(Set.of("prefix", "limit", "cursor", "step", "tz", "since", SORT));
     String sort = exchange.parameter(SORT).orElse("name");
-    if (!sort.matches("name|-?sum")) {
+    if (!sort.matches("name|-?(sum|change|rate)")) {
       throw Problem.badRequest(
-          "query parameter sort is '%s'; it must be name, sum or -sum".formatted(sort));
+          "query parameter sort is '%s'; it must be name, sum, -sum, change, -change, rate or -rate"
+              .formatted(sort));
     }
     String prefix = exchange.parameter("prefix").orElse("");
     int limit = Cursor.limit(exchange, PAGE_COUNTERS, Limits.PAGE_COUNTERS_MAX);
     exchange.reserve(((long) limit + Limits.PAGE_COUNTERS_MAX) * CounterRoutes.LISTED_BYTES);
+    if (sort.endsWith("change") || sort.endsWith("rate")) {
+      return namespaces(exchange, byChange(exchange, new Selection(prefix, ""), sort), limit);
+    }
+    rejectPeriod(exchange);
     if (sort.equals("name")) {
       String after = Cursor.nameAfter(exchange, prefix);
       Namespaces.Page page =
