@@ -204,6 +204,7 @@ const TESTS = {
     await page.waitForSelector('#online ~ .figure:text-is("2")');
     await page.getByRole('link', { name: 'https://blog.example/b' }).click();
     await page.waitForSelector('#unique ~ .figure:text-is("1")');
+    await page.waitForSelector('[aria-label="Views of each hour"] canvas');
     await view('https://blog.example/b', 'c9');
     await page.waitForSelector('#unique ~ .figure:text-is("2")', { timeout: 20000 });
     await page.getByRole('link', { name: 'All pages' }).click();

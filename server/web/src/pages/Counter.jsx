@@ -68,7 +68,7 @@ function NoPast({ name }) {
 /** The thresholds that apply to the counter, and whether their webhooks take what is sent. */
 function Thresholds({ name }) {
   const how = useServer();
-  const found = useData(how?.history && '/v1/thresholds', 10000);
+  const found = useData(how?.technique === 'engine' && '/v1/thresholds', 10000);
   const rows = (found.data?.thresholds || []).filter(
     (each) => (each.counter === undefined ? name.startsWith(each.prefix) : each.counter === name),
   );

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Bars } from '../parts/Chart.jsx';
 import { Copy } from '../parts/Copy.jsx';
 import { Listed } from '../parts/Listed.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
@@ -86,7 +87,9 @@ function Room({ room }) {
 function OnePage({ url }) {
   const [from] = useState(() => new Date(Date.now() - LATEST_HOURS * 3600 * 1000).toISOString());
   const all = useData(`/v1/views?${new URLSearchParams({ url })}`, 5000);
-  const day = useData(`/v1/views?${new URLSearchParams({ url, from })}`, 5000);
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+  const day = useData(`/v1/views/history?${new URLSearchParams({ url, from, step: 'hour', tz: zone })}`, 5000);
+  const buckets = day.data?.buckets || [];
   const events = useData(`/v1/views/events?${new URLSearchParams({ url, from, limit: ROWS })}`);
   const rows = events.data?.events || [];
   return (
@@ -97,7 +100,18 @@ function OnePage({ url }) {
         <h2 id="unique">Unique views</h2>
         <Trouble problem={all.problem} />
         {!all.problem && <p class="figure" aria-live="polite">{grouped(all.data?.value ?? '…')}</p>}
-        {all.data && day.data && <p>{grouped(day.data.value)} in the last {LATEST_HOURS} hours</p>}
+        {buckets.length > 0 && (
+          <>
+            <p>
+              {grouped(buckets.reduce((sum, each) => sum + Number(each.change || 0), 0))} in the last {LATEST_HOURS} hours
+            </p>
+            <Bars
+              times={[...buckets.map((each) => each.from), day.data.to].map((each) => Date.parse(each) / 1000)}
+              values={[...buckets.map((each) => (each.change === undefined ? null : Number(each.change))), null]}
+              label="Views of each hour"
+            />
+          </>
+        )}
       </section>
       {rows.length > 0 && (
         <section class="card" aria-labelledby="events">

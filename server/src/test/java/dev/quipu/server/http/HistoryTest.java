@@ -3,29 +3,39 @@ package dev.quipu.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Add;
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.history.HistoryRules;
+import dev.quipu.hits.HitLog;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.cli.QuipuCommand;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.simulation.time.ManualClock;
+import dev.quipu.technique.ItemCollection;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
 
 /** The past over HTTP and by the command, over a day that has 25 hours. */
 @SuppressWarnings("NullAway.Init") // JUnit calls start before each test
@@ -213,6 +223,74 @@ final class HistoryTest {
     assertTrue(all.text("detail").contains("name '*' in serve --history"), all.body());
     try (HttpServer stores = start(Backends.on(new MemoryDriver()))) {
       assertEquals(501, new Client(stores.address()).get("/v1/counters/likes/history").status());
+    }
+  }
+
+  /** Hits, changes and views are summed up by their own times, as a sorted list of them is. */
+  @ParameterizedTest
+  @ValueSource(strings = {"hit-log", "item-collection", "views"})
+  void whatIsStoredOneByOneIsSummedUp(String kind) throws IOException {
+    Quipu on =
+        Backends.on(
+            new MemoryDriver(),
+            store ->
+                kind.equals("hit-log")
+                    ? new HitLog(store)
+                    : new ItemCollection(store, Randomness.seeded(3)));
+    Random random = new Random(5);
+    Clock now = Clock.system();
+    Instant end = Instant.ofEpochMilli(now.epochMillis()).truncatedTo(ChronoUnit.HOURS);
+    TreeMap<Instant, Long> model = new TreeMap<>();
+    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+    try (on;
+        HttpServer stores = HttpServer.start(options, Services.of(on, "memory:"), now)) {
+      Client of = new Client(stores.address());
+      for (int i = 0; i < 150; i++) {
+        Instant at = end.minusSeconds(1 + random.nextInt(40 * 3_600));
+        long amount = kind.equals("views") ? 1 : 1 + random.nextInt(5);
+        switch (kind) {
+          case "hit-log" -> {
+            HitLog log = on.counters().as(HitLog.class).orElseThrow();
+            var unused = log.add(new Add("a", amount, null), at);
+          }
+          case "item-collection" -> {
+            at = Instant.ofEpochMilli(now.epochMillis());
+            var unused = on.counters().add(new Add("a", amount, null));
+          }
+          default ->
+              of.post(
+                  "/v1/views",
+                  "{\"url\":\"u/ü\",\"time\":\"%s\",\"clientId\":\"c%d\"}".formatted(at, i));
+        }
+        model.merge(at.truncatedTo(ChronoUnit.MILLIS), amount, Long::sum);
+      }
+      String path =
+          kind.equals("views") ? "/v1/views/history?url=u%2F%C3%BC&" : "/v1/counters/a/history?";
+      Client.Reply reply =
+          of.get(path + "step=hour&tz=Asia/Kolkata&from=" + end.minusSeconds(50 * 3_600));
+      assertEquals(200, reply.status(), reply.body());
+      long sum = 0;
+      JsonNode buckets = reply.json().get("buckets");
+      for (int i = 0; i < buckets.size(); i++) {
+        Instant from = Instant.parse(buckets.get(i).get("from").stringValue());
+        String next =
+            (i + 1 < buckets.size() ? buckets.get(i + 1).get("from") : reply.json().get("to"))
+                .stringValue();
+        long expected =
+            model.subMap(from, Instant.parse(next)).values().stream()
+                .mapToLong(Long::longValue)
+                .sum();
+        JsonNode change = buckets.get(i).get("change");
+        if (change != null) {
+          assertEquals(Long.toString(expected), change.stringValue(), reply.body());
+          sum += expected;
+        } else {
+          assertEquals(0, expected, reply.body()); // before the oldest one
+        }
+      }
+      assertEquals(model.values().stream().mapToLong(Long::longValue).sum(), sum);
+      assertEquals(404, of.get("/v1/views/history?url=nothing").status());
+      assertEquals(400, of.get("/v1/views/history").status());
     }
   }
 

@@ -1,16 +1,21 @@
 package dev.quipu.server.http.route;
 
 import dev.quipu.Counters;
+import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.backend.CounterHistory;
 import dev.quipu.backend.CounterHistory.Point;
 import dev.quipu.backend.CounterHistory.Sum;
 import dev.quipu.backend.EmbeddedEngine;
+import dev.quipu.backend.ScaledCounters;
 import dev.quipu.engine.history.HistoryStep;
+import dev.quipu.hits.HitLog;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
+import dev.quipu.technique.ItemCollection;
 import dev.quipu.time.Clock;
+import dev.quipu.view.ViewCounter;
 import java.math.BigDecimal;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -19,10 +24,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.ObjIntConsumer;
+import java.util.function.Supplier;
 import tools.jackson.core.JsonGenerator;
 
 /** Serves values at past boundaries. */
-record HistoryRoutes(Counters counters, Clock clock) {
+record HistoryRoutes(Counters counters, Supplier<ViewCounter> viewCounter, Clock clock) {
   private static final Set<String> PARAMETERS = Set.of("from", "to", "step", "tz");
   private static final Duration PERIOD = Duration.ofDays(1);
 
@@ -35,6 +42,11 @@ record HistoryRoutes(Counters counters, Clock clock) {
   /** GET /v1/counters/{name}/history */
   HttpReply values(Exchange exchange) {
     exchange.allowParameters(PARAMETERS);
+    Optional<HitLog> hits = counters.as(HitLog.class);
+    Optional<ItemCollection> changes = counters.as(ItemCollection.class);
+    if (hits.isPresent() || changes.isPresent()) {
+      return stored(exchange, hits, changes);
+    }
     CounterHistory history = history();
     Period period = period(exchange);
     List<Point> points = history.values(exchange.variable(), period.boundaries);
@@ -47,7 +59,55 @@ record HistoryRoutes(Counters counters, Clock clock) {
                     each.reading().map(HistoryRoutes::decimal),
                     each.since()))
             .toList();
-    return reply("name", exchange.variable(), period, values);
+    return replyOf("name", exchange.variable(), period, values);
+  }
+
+  /** Returns the patterns of the counters whose past is kept. */
+  static List<String> patterns(Counters counters) {
+    if (counters.as(HitLog.class).isPresent() || counters.as(ItemCollection.class).isPresent()) {
+      return List.of("*");
+    }
+    return counters
+        .as(EmbeddedEngine.class)
+        .map(engine -> engine.history().patterns())
+        .orElse(List.of());
+  }
+
+  private HttpReply stored(
+      Exchange exchange, Optional<HitLog> hits, Optional<ItemCollection> changes) {
+    String name = Limits.checkText("name", exchange.variable(), Limits.NAME_BYTES_MAX);
+    Period period = period(exchange);
+    StoredChanges stored = new StoredChanges(exchange, period.boundaries);
+    int scale = ScaledCounters.scale(counters, name);
+    return replyOfSteps(
+        "name",
+        name,
+        period,
+        hits.isPresent()
+            ? stored.hits(hits.get(), name, scale)
+            : stored.changes(changes.orElseThrow(), name, scale));
+  }
+
+  /** GET /v1/views/history */
+  HttpReply views(Exchange exchange) {
+    exchange.allowParameters(Set.of("from", "to", "step", "tz", "url"));
+    String url = exchange.requiredParameter("url");
+    Period period = period(exchange);
+    ViewCounter views = viewCounter.get();
+    if (views.count(url).isEmpty()) {
+      throw Problem.notFound("never viewed: " + url);
+    }
+    Instant keptSince =
+        views
+            .options()
+            .keep()
+            .map(time -> Instant.ofEpochMilli(clock.epochMillis()).minus(time))
+            .orElse(Instant.EPOCH);
+    return replyOfSteps(
+        "url",
+        url,
+        period,
+        new StoredChanges(exchange, period.boundaries).views(views, url, keptSince));
   }
 
   private static BigDecimal decimal(Reading reading) {
@@ -60,7 +120,7 @@ record HistoryRoutes(Counters counters, Clock clock) {
     CounterHistory history = history();
     Period period = period(exchange);
     String prefix = exchange.parameter("prefix").orElse("");
-    return reply("prefix", prefix, period, history.sums(prefix, period.boundaries));
+    return replyOf("prefix", prefix, period, history.sums(prefix, period.boundaries));
   }
 
   private CounterHistory history() {
@@ -74,8 +134,8 @@ record HistoryRoutes(Counters counters, Clock clock) {
         .map(EmbeddedEngine::history)
         .orElseThrow(() ->
             new UnsupportedOperationException(
-                "only the engine keeps values of the past; the techniques item-collection and"
-                    + " hit-log keep changes (/v1/changes, /v1/hits)"));
+                "neither this store nor its technique keeps the past; the engine does (serve"
+                    + " --history), and the techniques item-collection and hit-log"));
   }
 
   private Period period(Exchange exchange) {
@@ -127,7 +187,39 @@ record HistoryRoutes(Counters counters, Clock clock) {
         });
   }
 
-  private HttpReply reply(String field, String name, Period period, List<Sum> values) {
+  private HttpReply replyOf(String field, String name, Period period, List<Sum> values) {
+    return reply(
+        field,
+        name,
+        period,
+        (json, i) -> {
+          if (values.get(i + 1).isKnown()) {
+            write(json, values.get(i), values.get(i + 1));
+          }
+        });
+  }
+
+  private HttpReply replyOfSteps(
+      String field, String name, Period period, List<StoredChanges.Step> steps) {
+    return reply(
+        field,
+        name,
+        period,
+        (json, i) -> {
+          StoredChanges.Step step = steps.get(i);
+          step.change()
+              .ifPresent(change -> json.writeStringProperty("change", change.toPlainString()));
+          step.since().ifPresent(since -> json.writeStringProperty("since", since.toString()));
+        });
+  }
+
+  /**
+   * Returns the reply with all buckets.
+   *
+   * @param members writes what is known of the bucket with an index
+   */
+  private HttpReply reply(
+      String field, String name, Period period, ObjIntConsumer<JsonGenerator> members) {
     long now = clock.epochMillis();
     return HttpReply.written(
         200,
@@ -136,13 +228,11 @@ record HistoryRoutes(Counters counters, Clock clock) {
           json.writeStringProperty(field, name);
           json.writeStringProperty("step", period.step.toString());
           json.writeArrayPropertyStart("buckets");
-          for (int i = 1; i < values.size(); i++) {
+          for (int i = 0; i < period.boundaries.size() - 1; i++) {
             json.writeStartObject();
-            json.writeStringProperty("from", period.boundaries.get(i - 1).toString());
-            if (values.get(i).isKnown()) {
-              write(json, values.get(i - 1), values.get(i));
-            }
-            if (period.boundaries.get(i).toEpochMilli() > now) {
+            json.writeStringProperty("from", period.boundaries.get(i).toString());
+            members.accept(json, i);
+            if (period.boundaries.get(i + 1).toEpochMilli() > now) {
               json.writeBooleanProperty("complete", false);
             }
             json.writeEndObject();

@@ -3,7 +3,6 @@ package dev.quipu.server.http.route;
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.QuipuException;
-import dev.quipu.backend.EmbeddedEngine;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
@@ -142,9 +141,7 @@ public record OperationRoutes(
     }
     members.put("regional", services.quipu().isRegional());
     members.put("parts", PartRoutes.hasParts(counters));
-    counters
-        .as(EmbeddedEngine.class)
-        .ifPresent(engine -> members.put("history", engine.history().patterns()));
+    members.put("history", HistoryRoutes.patterns(counters));
     return HttpReply.json(200, members);
   }
 

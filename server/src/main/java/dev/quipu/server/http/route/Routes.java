@@ -67,7 +67,7 @@ public final class Routes {
     SequenceRoutes sequences = new SequenceRoutes(() -> quipu.part(SequenceOfRecords.class));
     RevisionRoutes revisions = new RevisionRoutes(() -> quipu.part(RevisionLog.class));
     JobRoutes jobs = new JobRoutes(() -> quipu.part(RangeJobs.class));
-    HistoryRoutes history = new HistoryRoutes(quipu.counters(), clock);
+    HistoryRoutes history = new HistoryRoutes(quipu.counters(), services.views(), clock);
     ThresholdRoutes thresholds = new ThresholdRoutes(quipu.counters(), services.webhooks());
     PartRoutes parts = new PartRoutes(quipu.counters(), services.regions());
     BadgeRoutes badges = new BadgeRoutes(quipu.counters(), isShown);
@@ -111,6 +111,7 @@ public final class Routes {
             Route.post(ViewRoutes.BULK, BULK_BODY_BYTES_MAX, views::bulk),
             Route.get("/v1/views", views::count),
             Route.get("/v1/views/pages", views::pages),
+            Route.get("/v1/views/history", history::views),
             Route.get("/v1/views/aggregates", aggregates::read),
             Route.get("/v1/views/events", views::events),
             Route.post("/v1/display/{name}/view", SMALL_BODY_BYTES_MAX, display::view),
