@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** The engine in simulation: see docs/reference/simulation.md. */
 final class SimulationTest {
-  private static final long SEEDS = Long.getLong("simulation.seeds", 6_000);
+  private static final long SEEDS = Long.getLong("simulation.seeds", 2_000);
 
   /** Enough seeds to find each of the planted bugs. */
   private static final long SEEDS_PLANTED = 40_000;

@@ -208,6 +208,12 @@ public final class WatchHub implements AutoCloseable {
       follower.reached(tick);
       return;
     }
+    startAll(follower, run, tick);
+  }
+
+  /** Begins to send all counters; until it has them, a client is sent no changes. */
+  private void startAll(Follower follower, String run, long tick) {
+    follower.reached(-1);
     Thread.ofVirtual()
         .name("quipu-watch-all")
         .start(() -> guarded(() -> sendAll(follower, run + tick, tick)));
@@ -286,7 +292,11 @@ public final class WatchHub implements AutoCloseable {
     if (event == null) {
       Optional<Collection<Change>> found = changes.since(follower.tick(), follower.prefix());
       if (found.isEmpty() || !isLittle(found)) {
-        follower.sink().end(); // it is too far behind, and is sent all counters when it comes back
+        if (follower.isSentAll()) {
+          startAll(follower, run, changes.last()); // it is too far behind
+        } else {
+          follower.sink().end();
+        }
         return false;
       }
       if (found.get().isEmpty()) {

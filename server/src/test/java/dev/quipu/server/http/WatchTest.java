@@ -258,7 +258,7 @@ final class WatchTest {
     }
     try (Watcher again = new Watcher("w/", id)) {
       await(() -> again.isComplete);
-      assertEquals("reset", again.types.getFirst());
+      assertTrue(again.types.contains("reset"));
       assertEquals(51_001, again.known().size());
     }
   }
