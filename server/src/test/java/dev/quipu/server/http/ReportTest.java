@@ -102,7 +102,7 @@ final class ReportTest {
         HttpServer server = serve(quipu)) {
       var unused = quipu.counter("a").add(1);
       assertEquals(0, run(server), errors::toString);
-      assertTrue(page().contains("only the engine keeps values of the past"), page());
+      assertTrue(page().contains("neither this store nor its technique keeps the past"), page());
       assertTrue(page().contains("<td>a</td><td class=\"n\">1</td>"), page());
       assertEquals(2, run(server, "--step", "week"));
       assertEquals(2, run(server, "--from", "x"));
