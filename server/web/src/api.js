@@ -27,6 +27,13 @@ export class Problem extends Error {
   }
 }
 
+/** What became of a request that was not answered as expected, and its explanation. */
+export function failed(problem) {
+  return problem.isUnknown
+    ? { kind: 'unknown', text: `unknown: ${problem.message}; repeat it` }
+    : { kind: 'rejected', text: problem.message };
+}
+
 export function headers(more) {
   return token.value ? { Authorization: `Bearer ${token.value}`, ...more } : { ...more };
 }

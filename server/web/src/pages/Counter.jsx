@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { newId, path, request } from '../api.js';
+import { failed, newId, path, request } from '../api.js';
 import { Chart } from '../parts/Chart.jsx';
 import { Copy } from '../parts/Copy.jsx';
 import { Parts } from '../parts/Parts.jsx';
@@ -155,8 +155,7 @@ function Count({ name, afterwards }) {
         ? `already counted: it was ${done.value ?? 'applied'} then`
         : `now ${grouped(done.value ?? '')}`;
     } catch (problem) {
-      kind = problem.isUnknown ? 'unknown' : 'rejected';
-      text = problem.isUnknown ? `unknown: ${problem.message}; repeat it` : problem.message;
+      ({ kind, text } = failed(problem));
     }
     setResults((before) => [{ ...add, kind, text }, ...before].slice(0, 5));
     afterwards();

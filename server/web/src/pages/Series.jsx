@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { newId, request } from '../api.js';
+import { failed, newId, request } from '../api.js';
 import { Listed } from '../parts/Listed.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
@@ -123,10 +123,7 @@ function Next({ path, afterwards }) {
         text: `number ${grouped(done.number)}${done.replayed ? ': the same as before' : ''}`,
       });
     } catch (problem) {
-      setResult({
-        kind: problem.isUnknown ? 'unknown' : 'rejected',
-        text: problem.isUnknown ? `unknown: ${problem.message}; repeat it` : problem.message,
-      });
+      setResult(failed(problem));
     }
     afterwards();
   }

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'preact/hooks';
 import { headers, token } from '../api.js';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
-import { useServer } from '../parts/useServer.js';
 import { sum, useFigures } from '../parts/useFigures.js';
 import { grouped, shown } from '../text.js';
 
@@ -22,7 +21,7 @@ export function Server() {
         <pre tabIndex={0}>{ready.text}</pre>
       </section>
       <Figures />
-      <Regions />
+      <Regions isRegional={data?.regional} />
       <section class="card" aria-labelledby="technique">
         <h2 id="technique">How it counts</h2>
         <Trouble problem={technique.problem} />
@@ -44,9 +43,8 @@ export function Server() {
 }
 
 /** The regions, if the server counts in one of several. */
-function Regions() {
-  const server = useServer();
-  const { data } = useData(server?.regional && '/v1/regions', 5000);
+function Regions({ isRegional }) {
+  const { data } = useData(isRegional && '/v1/regions', 5000);
   return data && (
     <section class="card" aria-labelledby="regions">
       <h2 id="regions">Regions, as seen by this one</h2>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Bars } from '../parts/Chart.jsx';
+import { Buckets } from '../parts/Chart.jsx';
 import { Copy } from '../parts/Copy.jsx';
 import { Listed } from '../parts/Listed.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
@@ -105,11 +105,7 @@ function OnePage({ url }) {
             <p>
               {grouped(buckets.reduce((sum, each) => sum + Number(each.change || 0), 0))} in the last {LATEST_HOURS} hours
             </p>
-            <Bars
-              times={[...buckets.map((each) => each.from), day.data.to].map((each) => Date.parse(each) / 1000)}
-              values={[...buckets.map((each) => (each.change === undefined ? null : Number(each.change))), null]}
-              label="Views of each hour"
-            />
+            <Buckets history={day.data} label="Views of each hour" />
           </>
         )}
       </section>

@@ -4,9 +4,17 @@ import 'uplot/dist/uPlot.min.css';
 
 const HEIGHT = 180;
 
-/** Bars of values over time. */
-export function Bars(props) {
-  return <Chart {...props} isBars />;
+/** A bar for the change in each bucket of a history; the end of the last one makes room for it. */
+export function Buckets({ history, label }) {
+  const { buckets, to } = history;
+  return (
+    <Chart
+      times={[...buckets.map((each) => each.from), to].map((each) => Date.parse(each) / 1000)}
+      values={[...buckets.map((each) => (each.change === undefined ? null : Number(each.change))), null]}
+      label={label}
+      isBars
+    />
+  );
 }
 
 /** A line of values over time. The values are repeated in words by the page, for a screen reader. */

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { path } from '../api.js';
-import { Bars } from './Chart.jsx';
+import { Buckets } from './Chart.jsx';
 import { Trouble } from './Trouble.jsx';
 import { useData } from './useData.js';
 import { grouped } from '../text.js';
@@ -58,12 +58,7 @@ export function Past({ name }) {
                 {before.some((each) => each.change !== undefined)
                   && `, ${signed(sum(before))} in the same time before`}
               </p>
-              <Bars
-                key={wanted}
-                times={[...buckets.map((each) => each.from), found.data.to].map((each) => Date.parse(each) / 1000)}
-                values={[...buckets.map((each) => (each.change === undefined ? null : Number(each.change))), null]}
-                label={`Changes of each ${step}`}
-              />
+              <Buckets key={wanted} history={found.data} label={`Changes of each ${step}`} />
             </>
           ) : (
             found.data && <p class="note">Nothing is known of this time: the recording began later, or its first {step} has not ended.</p>

@@ -1,12 +1,10 @@
-import { computed, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { request, token } from '../api.js';
 
-const found = signal(null);
-let askedWith; // the token with which it was asked for
-
 /** How the server counts; null until it is known. */
-export const server = computed(() => found.value);
+export const server = signal(null);
+let askedWith; // the token with which it was asked for
 
 /** Asks once how the server counts. */
 export function useServer() {
@@ -17,7 +15,7 @@ export function useServer() {
     askedWith = token.value;
     request('/v1/technique')
       .then((data) => {
-        found.value = data;
+        server.value = data;
       })
       .catch(() => {
         askedWith = undefined;

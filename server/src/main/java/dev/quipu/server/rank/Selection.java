@@ -2,6 +2,8 @@ package dev.quipu.server.rank;
 
 import dev.quipu.CounterPage;
 import dev.quipu.Limits;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -60,6 +62,28 @@ public record Selection(String prefix, String text) {
       last = page.resumeAfter().get();
     }
     throw noTime();
+  }
+
+  /**
+   * Returns the first selected names after one, in order.
+   *
+   * @param mayContinue as for {@link #forEach}, with the same exceptions
+   */
+  public CounterPage page(Listing listing, String after, int limit, BooleanSupplier mayContinue) {
+    List<CounterPage.Entry> found = new ArrayList<>();
+    Optional<String> rest =
+        forEach(
+            listing,
+            after,
+            mayContinue,
+            each -> {
+              boolean isFull = found.size() == limit;
+              if (!isFull) {
+                found.add(each);
+              }
+              return !isFull;
+            });
+    return new CounterPage(found, rest);
   }
 
   /** Returns the error when counters could not be read in time. */

@@ -291,7 +291,7 @@ public final class WatchHub implements AutoCloseable {
     SharedEvent event = events.get(audience);
     if (event == null) {
       Optional<Collection<Change>> found = changes.since(follower.tick(), follower.prefix());
-      if (found.isEmpty() || !isLittle(found)) {
+      if (!isLittle(found)) {
         if (follower.isSentAll()) {
           startAll(follower, run, changes.last()); // it is too far behind
         } else {

@@ -9,7 +9,6 @@ import dev.quipu.server.rank.Listing;
 import dev.quipu.server.rank.Place;
 import dev.quipu.server.rank.Ranking;
 import dev.quipu.server.rank.Selection;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -39,29 +38,14 @@ record NumberedLists(String what, String name, String number) {
     int limit = Cursor.limit(exchange, PAGE_NAMES, Limits.PAGE_COUNTERS_MAX);
     exchange.reserve((2L * limit + Limits.PAGE_COUNTERS_MAX) * CounterRoutes.LISTED_BYTES);
     if (sort.equals(name)) {
-      return byName(exchange, listing, selection, limit);
+      String after = Cursor.nameAfter(exchange, selection.prefix());
+      CounterPage page = selection.page(listing, after, limit, exchange::mayBegin);
+      return reply(page.counters(), page.resumeAfter());
     }
     Ranking ranking = new Ranking(selection, !sort.equals(number));
     Optional<Place> after = exchange.parameter("cursor").map(Cursor::decode).map(RankRoutes::place);
     Ranking.Page page = ranking.page(listing, after, limit, exchange::mayBegin);
     return reply(page.counters(), page.resumeAfter().map(RankRoutes::text));
-  }
-
-  private HttpReply byName(Exchange exchange, Listing listing, Selection selection, int limit) {
-    List<CounterPage.Entry> found = new ArrayList<>();
-    Optional<String> rest =
-        selection.forEach(
-            listing,
-            Cursor.nameAfter(exchange, selection.prefix()),
-            exchange::mayBegin,
-            each -> {
-              boolean isFull = found.size() == limit;
-              if (!isFull) {
-                found.add(each);
-              }
-              return !isFull;
-            });
-    return reply(found, rest);
   }
 
   private HttpReply reply(List<CounterPage.Entry> page, Optional<String> cursor) {

@@ -18,10 +18,10 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import tools.jackson.core.JsonGenerator;
 
@@ -67,20 +67,8 @@ record RankRoutes(Counters counters, Clock clock) {
 
   private HttpReply byName(Exchange exchange, Selection selection, int limit) {
     String after = Cursor.nameAfter(exchange, selection.prefix());
-    List<CounterPage.Entry> found = new ArrayList<>();
-    Optional<String> rest =
-        selection.forEach(
-            counters::list,
-            after,
-            exchange::mayBegin,
-            counter -> {
-              boolean isFull = found.size() == limit;
-              if (!isFull) {
-                found.add(counter);
-              }
-              return !isFull;
-            });
-    return reply(found, rest);
+    CounterPage page = selection.page(counters::list, after, limit, exchange::mayBegin);
+    return reply(page.counters(), page.resumeAfter());
   }
 
   private HttpReply byValue(Exchange exchange, Ranking ranking, int limit) {
@@ -121,10 +109,29 @@ record RankRoutes(Counters counters, Clock clock) {
       }
     }
 
-    void writeCursor(JsonGenerator json, Optional<Place> resumeAfter) {
-      resumeAfter
-          .map(place -> sort + " " + movers.since().toEpochMilli() + " " + text(place))
-          .ifPresent(place -> json.writeStringProperty("cursor", Cursor.encode(place)));
+    /** Returns a reply with the members of each thing of a page. */
+    <T> HttpReply reply(
+        String field,
+        List<T> page,
+        Optional<Place> resumeAfter,
+        BiConsumer<JsonGenerator, T> each) {
+      return HttpReply.written(
+          200,
+          json -> {
+            json.writeStartObject();
+            json.writeStringProperty("since", from.toString());
+            json.writeArrayPropertyStart(field);
+            for (T one : page) {
+              json.writeStartObject();
+              each.accept(json, one);
+              json.writeEndObject();
+            }
+            json.writeEndArray();
+            resumeAfter
+                .map(place -> sort + " " + movers.since().toEpochMilli() + " " + text(place))
+                .ifPresent(place -> json.writeStringProperty("cursor", Cursor.encode(place)));
+            json.writeEndObject();
+          });
     }
   }
 
@@ -150,24 +157,16 @@ record RankRoutes(Counters counters, Clock clock) {
     Movers.Page page =
         ranking.movers.page(ranking.history, counters, ranking.after, limit, exchange::mayBegin);
     long now = clock.epochMillis();
-    return HttpReply.written(
-        200,
-        json -> {
-          json.writeStartObject();
-          json.writeStringProperty("since", ranking.from.toString());
-          json.writeArrayPropertyStart("counters");
-          for (Movers.Moved each : page.counters()) {
-            json.writeStartObject();
-            json.writeStringProperty("name", each.name());
-            each.reading()
-                .ifPresent(
-                    reading -> json.writeStringProperty("value", reading.text(reading.value())));
-            ranking.write(json, each.change(), now);
-            json.writeEndObject();
-          }
-          json.writeEndArray();
-          ranking.writeCursor(json, page.resumeAfter());
-          json.writeEndObject();
+    return ranking.reply(
+        "counters",
+        page.counters(),
+        page.resumeAfter(),
+        (json, each) -> {
+          json.writeStringProperty("name", each.name());
+          each.reading()
+              .ifPresent(
+                  reading -> json.writeStringProperty("value", reading.text(reading.value())));
+          ranking.write(json, each.change(), now);
         });
   }
 
@@ -176,22 +175,14 @@ record RankRoutes(Counters counters, Clock clock) {
         Namespaces.byChange(
             ranking.history, counters, ranking.movers, ranking.after, limit, exchange::mayBegin);
     long now = clock.epochMillis();
-    return HttpReply.written(
-        200,
-        json -> {
-          json.writeStartObject();
-          json.writeStringProperty("since", ranking.from.toString());
-          json.writeArrayPropertyStart("namespaces");
-          for (Namespaces.Namespace each : page.namespaces()) {
-            json.writeStartObject();
-            json.writeStringProperty("name", each.name());
-            json.writeNumberProperty("counters", each.counters());
-            ranking.write(json, each.sum(), now);
-            json.writeEndObject();
-          }
-          json.writeEndArray();
-          ranking.writeCursor(json, page.resumeAfter());
-          json.writeEndObject();
+    return ranking.reply(
+        "namespaces",
+        page.namespaces(),
+        page.resumeAfter(),
+        (json, each) -> {
+          json.writeStringProperty("name", each.name());
+          json.writeNumberProperty("counters", each.counters());
+          ranking.write(json, each.sum(), now);
         });
   }
 

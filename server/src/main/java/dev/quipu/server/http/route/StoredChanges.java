@@ -63,7 +63,8 @@ final class StoredChanges {
         () -> log.page(counter, "", 1).hits().stream().findFirst().map(HitLog.Hit::at),
         () -> {
           Optional<String> next = Optional.of(HitLog.startAt(boundaries.getFirst()));
-          while (next.isPresent() && mayContinue()) {
+          while (next.isPresent()) {
+            requireTime();
             HitPage page = log.page(counter, next.get(), Scan.ITEMS_MAX);
             page.hits().forEach(each -> add(each.at(), each.amount()));
             String end = HitLog.startAt(boundaries.getLast());
@@ -83,7 +84,8 @@ final class StoredChanges {
         () -> {
           Optional<Place> after = Optional.empty();
           boolean isLast = false;
-          while (!isLast && mayContinue()) {
+          while (!isLast) {
+            requireTime();
             LedgerPage page = collection.ledger(counter, after, ItemCollection.PAGE_CHANGES_MAX);
             page.changes().forEach(each -> add(each.at(), each.added()));
             isLast = !page.hasMore();
@@ -105,7 +107,7 @@ final class StoredChanges {
   List<Step> views(ViewCounter views, String url, Instant keptSince) {
     Optional<String> cursor = Optional.empty();
     do {
-      mayContinue();
+      requireTime();
       ViewPage page =
           views.page(
               url,
@@ -137,12 +139,11 @@ final class StoredChanges {
     read = 0;
   }
 
-  private boolean mayContinue() {
+  private void requireTime() {
     if (!exchange.mayBegin()) {
       throw Problem.badRequest(
           "the changes could not be read in time; use a shorter period, or fewer changes");
     }
-    return true;
   }
 
   private void add(Instant at, long amount) {
