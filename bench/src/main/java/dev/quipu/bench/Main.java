@@ -246,7 +246,7 @@ public final class Main {
   }
 
   private static long idsMax(String[] arguments) {
-    return arguments.length > 2 ? Long.parseLong(arguments[2]) : 32_000_000;
+    return arguments.length > 2 ? Long.parseLong(arguments[2]) : 128_000_000;
   }
 
   private static long countersMax(String[] arguments) {
@@ -337,7 +337,7 @@ public final class Main {
     are durable when the call returns, by the number of ids that the engine remembers: the time from
     the number of the row before to that of the row, in which files of ids are written, merged and
     deleted. Files and megabytes are those of the ids on disk at its end, of which some are deleted
-    after the next snapshot.
+    after the next snapshot. In the first row, the JVM compiles.
 
     Measured by `./dev bench scale` on %s.
 

@@ -20,6 +20,9 @@ import java.util.function.Consumer;
  * @param checkpointBytes log bytes after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory, at about 60 bytes each, before they are sealed
  *     to disk; 16 to 33,554,432. Up to four times that number while the disk is slow.
+ * @param idIndexBytesMax heap limit of the index of all remembered request ids, at about 8 bytes
+ *     each; the oldest of more ids are looked up in their files, which is slower. It has about a
+ *     table of ids in any case.
  * @param memoryBytesMax heap limit of counters, texts and items; writes that need more are
  *     rejected; at least 64 KiB
  * @param durability when acknowledged writes reach the disk
@@ -34,6 +37,7 @@ public record EngineOptions(
     int segmentBytes,
     long checkpointBytes,
     int idsInMemoryMax,
+    long idIndexBytesMax,
     long memoryBytesMax,
     Durability durability,
     Duration callDeadline,
@@ -62,10 +66,10 @@ public record EngineOptions(
    */
   private static final int ID_BYTES = 64 * 4;
 
-  /** Fractions of the heap: half for client data, a quarter for request ids in memory. */
+  /** Fractions of the heap: half for client data, an eighth each for tables of ids and index. */
   private static final int STATE_SHARE = 2;
 
-  private static final int IDS_SHARE = 4;
+  private static final int IDS_SHARE = 8;
 
   /** Fraction of the window by which a start may advance the age of request ids. */
   private static final int LEAP_SHARE = 8;
@@ -86,6 +90,9 @@ public record EngineOptions(
     if (idsInMemoryMax < IDS_IN_MEMORY_MIN || idsInMemoryMax > IDS_IN_MEMORY_LIMIT) {
       throw outside("idsInMemoryMax", idsInMemoryMax, IDS_IN_MEMORY_MIN, IDS_IN_MEMORY_LIMIT);
     }
+    if (idIndexBytesMax < 0) {
+      throw outside("idIndexBytesMax", idIndexBytesMax, 0, Long.MAX_VALUE);
+    }
     if (memoryBytesMax < MEMORY_BYTES_MIN) {
       throw outside("memoryBytesMax", memoryBytesMax, MEMORY_BYTES_MIN, Long.MAX_VALUE);
     }
@@ -96,8 +103,9 @@ public record EngineOptions(
 
   /**
    * Returns the defaults: a window of 24 h, segments of 64 MiB (less if they exceed two thirds of
-   * the heap), a snapshot every 256 MiB, 2,097,152 ids in memory (fewer if they exceed a quarter of
-   * the heap), half of the heap for counters, texts and items, fsync, a call deadline of 10 s.
+   * the heap), a snapshot every 256 MiB, 2,097,152 ids in memory (fewer if they exceed an eighth of
+   * the heap), another eighth for their index, half of the heap for counters, texts and items,
+   * fsync, a call deadline of 10 s.
    */
   public static EngineOptions defaults() {
     long heap = Runtime.getRuntime().maxMemory();
@@ -106,6 +114,7 @@ public record EngineOptions(
         Integer.highestOneBit(Math.clamp(heap / 3 * 2, SEGMENT_BYTES_MIN, 64 << 20)),
         256L << 20,
         Math.clamp(heap / IDS_SHARE / ID_BYTES, IDS_IN_MEMORY_MIN, IDS_IN_MEMORY_DEFAULT),
+        heap / IDS_SHARE,
         Math.max(MEMORY_BYTES_MIN, heap / STATE_SHARE),
         Durability.FSYNC,
         Duration.ofSeconds(10),
@@ -121,6 +130,7 @@ public record EngineOptions(
         window.equals(WINDOW_MAX) ? 0 : window.toMillis() / LEAP_SHARE,
         checkpointBytes,
         idsInMemoryMax,
+        idIndexBytesMax,
         memoryBytesMax,
         durability instanceof Durability.Fsync,
         callDeadline,
@@ -143,6 +153,11 @@ public record EngineOptions(
   /** Returns these options with another number of ids in memory. */
   public EngineOptions withIdsInMemoryMax(int other) {
     return with(draft -> draft.idsInMemoryMax = other);
+  }
+
+  /** Returns these options with another limit of the index of ids. */
+  public EngineOptions withIdIndexBytesMax(long other) {
+    return with(draft -> draft.idIndexBytesMax = other);
   }
 
   /** Returns these options with another memory limit. */
@@ -183,6 +198,7 @@ public record EngineOptions(
         draft.segmentBytes,
         draft.checkpointBytes,
         draft.idsInMemoryMax,
+        draft.idIndexBytesMax,
         draft.memoryBytesMax,
         draft.durability,
         draft.callDeadline,
@@ -197,6 +213,7 @@ public record EngineOptions(
     private int segmentBytes;
     private long checkpointBytes;
     private int idsInMemoryMax;
+    private long idIndexBytesMax;
     private long memoryBytesMax;
     private Durability durability;
     private Duration callDeadline;
@@ -209,6 +226,7 @@ public record EngineOptions(
       this.segmentBytes = options.segmentBytes;
       this.checkpointBytes = options.checkpointBytes;
       this.idsInMemoryMax = options.idsInMemoryMax;
+      this.idIndexBytesMax = options.idIndexBytesMax;
       this.memoryBytesMax = options.memoryBytesMax;
       this.durability = options.durability;
       this.callDeadline = options.callDeadline;

@@ -43,7 +43,7 @@ final class CounterAccessLogTest {
   }
 
   private static State newState() {
-    State made = new State(7, 60_000, 1_000);
+    State made = new State(7, 60_000, 1_000, 0);
     made.wallMillis = NOW;
     return made;
   }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 final class CounterPlacesTest {
   private static final RequestId ID = RequestId.of("one");
 
-  private final State state = new State(7, 1_000, 1_000);
+  private final State state = new State(7, 1_000, 1_000, 0);
   private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Followers());
   private final CounterAccess access = new CounterAccess(state, group);
 

@@ -26,6 +26,7 @@ final class EngineOptionsTest {
           1 << 17,
           1 << 20,
           123,
+          1 << 19,
           1 << 21,
           Durability.NONE,
           Duration.ofSeconds(3),
@@ -82,6 +83,14 @@ final class EngineOptionsTest {
   }
 
   @Test
+  void theIndexOfIdsMayHaveNoMemory() {
+    assertDoesNotThrow(() -> ALL.withIdIndexBytesMax(0));
+    rejected(
+        "idIndexBytesMax is -1; it must be from 0 to 9223372036854775807",
+        () -> ALL.withIdIndexBytesMax(-1));
+  }
+
+  @Test
   void memoryIs64KibAtLeast() {
     assertDoesNotThrow(() -> ALL.withMemoryBytesMax(65_536));
     rejected(
@@ -116,7 +125,8 @@ final class EngineOptionsTest {
             ALL.withDurability(Durability.FSYNC),
             ALL.withCallDeadline(minute),
             ALL.withClock(other),
-            ALL.withScales(ScaleRules.none()));
+            ALL.withScales(ScaleRules.none()),
+            ALL.withIdIndexBytesMax(1 << 9));
     for (int i = 0; i < changed.size(); i++) {
       EngineOptions each = changed.get(i);
       assertEquals(i == 0 ? hour : Duration.ofMinutes(7), each.window());
@@ -128,6 +138,7 @@ final class EngineOptionsTest {
       assertEquals(i == 5 ? minute : Duration.ofSeconds(3), each.callDeadline());
       assertSame(i == 6 ? other : CLOCK, each.clock());
       assertEquals(i == 7 ? "" : "a=1", each.scales().toString());
+      assertEquals(i == 8 ? 1 << 9 : 1 << 19, each.idIndexBytesMax());
     }
   }
 
@@ -141,9 +152,10 @@ final class EngineOptionsTest {
     assertEquals(268_435_456, defaults.checkpointBytes());
     assertEquals(heap / 2, defaults.memoryBytesMax());
     long idsBytes = 256L * defaults.idsInMemoryMax(); // four tables of 64 bytes per id
-    assertTrue(idsBytes <= heap / 4, "no more than a quarter of the heap");
+    assertTrue(idsBytes <= heap / 8, "no more than an eighth of the heap");
     assertTrue(
-        defaults.idsInMemoryMax() == 2_097_152 || idsBytes > heap / 4 - 1_000, "and no less");
+        defaults.idsInMemoryMax() == 2_097_152 || idsBytes > heap / 8 - 1_000, "and no less");
+    assertEquals(heap / 8, defaults.idIndexBytesMax());
     assertEquals(Durability.FSYNC, defaults.durability());
     assertEquals(Duration.ofSeconds(10), defaults.callDeadline());
   }

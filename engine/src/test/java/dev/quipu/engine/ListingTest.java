@@ -102,7 +102,7 @@ final class ListingTest {
   /** A listing that visits many names yields to other calls, and misses nothing. */
   @Test
   void theVisitsOfOneTurnAreLimited() {
-    State state = new State(1, 60_000, 1_024);
+    State state = new State(1, 60_000, 1_024, 0);
     state.wallMillis = 2_000;
     for (int i = 0; i < ListTask.VISITS_MAX + 2; i++) {
       int ordinal = state.counters.add("%06d".formatted(i));

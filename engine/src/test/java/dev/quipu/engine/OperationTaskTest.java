@@ -26,7 +26,7 @@ final class OperationTaskTest {
   private static final int CAPACITY = 4_096;
   private static final int MOST = CAPACITY - Frame.HEAD_BYTES - Frame.ALIGNMENT;
 
-  private final State state = new State(7, 1_000, 1_000);
+  private final State state = new State(7, 1_000, 1_000, 0);
   private final Group group = new Group(ByteBuffer.allocate(CAPACITY), new Followers());
   private final List<String> did = new ArrayList<>();
   private final RuntimeException injected = new IllegalStateException("injected");

@@ -110,12 +110,14 @@ final class SimConfig {
         };
     transacts = random.nextInt(3) == 0;
     isSynced = durability.equals(Durability.FSYNC);
+    int idsInMemory = 16 + random.nextInt(30);
     options =
         new EngineOptions(
             Duration.ofMillis(windowMillis),
             1 << 16,
             1 << 16,
-            16 + random.nextInt(30),
+            idsInMemory,
+            idsInMemory % 3 == 0 ? 1 << 20 : 0, // others look most ids up in files
             random.nextInt(6) == 0 ? (64 << 10) + random.nextInt(64 << 10) : 1 << 30,
             durability,
             Duration.ofMillis(deadline),

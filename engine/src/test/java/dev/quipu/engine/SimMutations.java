@@ -161,6 +161,20 @@ final class SimMutations {
               out.visitInsn(Opcodes.POP);
             }));
     all.put(
+        "an id that was added is not in the index",
+        call(
+            "RequestIds",
+            "add",
+            "IdIndexes",
+            "add",
+            pop(0, Opcodes.POP2, Opcodes.POP2, Opcodes.POP)));
+    all.put(
+        "ids of files that were found at the start are not in their index",
+        call("IdIndex", "of", "IdIndex", "add", pop(0, Opcodes.POP2, Opcodes.POP)));
+    all.put(
+        "ids are looked up in an index that was dropped",
+        call("RequestIds", "find", "IdIndexes", "cover", pop(2, Opcodes.ICONST_1)));
+    all.put(
         "an ordinal is used again while request ids refer to it",
         both(
             call("Tombstones", "take", "RequestIds", "isLive", pop(2, Opcodes.ICONST_0)),

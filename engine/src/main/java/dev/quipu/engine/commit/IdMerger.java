@@ -7,6 +7,7 @@ import dev.quipu.engine.environment.Failure;
 import dev.quipu.engine.environment.Ticker;
 import dev.quipu.engine.ids.IdFile;
 import dev.quipu.engine.ids.IdFiles;
+import dev.quipu.engine.ids.IdIndex;
 import dev.quipu.engine.ids.IdMerge;
 import java.io.Closeable;
 import java.io.IOException;
@@ -20,7 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Merges files of request ids, slowly and on its own thread, while the committer works.
+ * Merges files of request ids, slowly and on its own thread, while the committer works. Before
+ * that, it builds the index of those found at the start.
  *
  * <pre>{@code
  * MERGE:
@@ -41,11 +43,13 @@ final class IdMerger implements Closeable {
 
   private final Disk disk;
   private final Path directory;
+  private final long identity;
   private final Committer committer;
   private final Failure failure;
   private final IdMerge merge;
   private final Set<IdFile> damaged = new HashSet<>(); // only its thread
   private boolean failing;
+  private boolean isIndexed;
   private final Ticker ticker;
 
   IdMerger(
@@ -56,6 +60,7 @@ final class IdMerger implements Closeable {
       Failure failure) {
     this.disk = environment.disk();
     this.directory = directory;
+    this.identity = identity;
     this.committer = committer;
     this.failure = failure;
     this.merge = new IdMerge(disk, directory, identity);
@@ -64,6 +69,10 @@ final class IdMerger implements Closeable {
 
   private void tick(Ticker ticker) {
     try {
+      if (!isIndexed) {
+        index(ticker);
+        isIndexed = true; // there are no others later
+      }
       List<IdFile> files = choose();
       while (!files.isEmpty() && hasRoom(files) && ticker.pause(PAUSE)) {
         merge(files, ticker);
@@ -79,6 +88,27 @@ final class IdMerger implements Closeable {
             .log("Merging request ids failed; retrying every second");
       }
       failing = true;
+    }
+  }
+
+  private void index(Ticker ticker) {
+    List<IdFile> files = committer.get((state, group) -> state.ids.unindexed());
+    if (files.isEmpty()) {
+      return;
+    }
+    IdIndex index;
+    try {
+      index = IdIndex.of(files, identity, () -> ticker.pause(PAUSE));
+    } catch (DamageException e) { // a lookup reports it if it needs the page
+      LOGGER
+          .atWarn()
+          .addKeyValue("directory", directory)
+          .setCause(e)
+          .log("Indexing request ids failed; they are looked up in their files");
+      return;
+    }
+    if (index != null) {
+      boolean unused = committer.get((state, group) -> state.ids.indexed(files, index));
     }
   }
 

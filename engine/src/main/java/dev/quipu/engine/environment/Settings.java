@@ -12,6 +12,7 @@ import java.time.Duration;
  *     wall clock
  * @param checkpointBytes log bytes after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory before they are sealed to disk
+ * @param idIndexBytesMax heap of the index of all request ids
  * @param memoryBytesMax heap limit of counters, texts and items
  * @param syncsEach whether each group is synced before it is acknowledged
  * @param callDeadline deadline of one call
@@ -22,6 +23,7 @@ public record Settings(
     long leapMillisMax,
     long checkpointBytes,
     int idsInMemoryMax,
+    long idIndexBytesMax,
     long memoryBytesMax,
     boolean syncsEach,
     Duration callDeadline,
@@ -36,6 +38,7 @@ public record Settings(
         0,
         Long.MAX_VALUE,
         idsInMemoryMax,
+        0,
         Long.MAX_VALUE,
         true,
         Limits.RETENTION_MAX,

@@ -48,6 +48,7 @@ public final class IdFile {
   private final long newestMillis;
   private final boolean isPacked;
   private int[] epochs = {};
+  private int index = IdIndexes.NONE;
 
   private IdFile(Path path, ByteBuffer bytes) {
     this.path = path;
@@ -73,6 +74,16 @@ public final class IdFile {
   /** Returns the epochs of its generations, of which a merged file has several. */
   int[] epochs() {
     return epochs;
+  }
+
+  /** Sets the number of the first index of those that have its ids. */
+  void setIndex(int number) {
+    index = number;
+  }
+
+  /** Returns the number of the first index of those that have its ids. */
+  int index() {
+    return index;
   }
 
   public int entries() {

@@ -19,7 +19,7 @@ final class IdFileWriter implements Closeable {
   private final Path draft;
   private final DiskFile file;
   private final ByteBuffer fences;
-  private final IdFilter filter;
+  private final IdFilterWriter filter;
   private final ByteBuffer out;
   private long offset = IdFile.PAGE;
   private int start; // of the page that is being filled
@@ -35,7 +35,7 @@ final class IdFileWriter implements Closeable {
     this.path = path;
     this.draft = draft(path);
     this.fences = ByteBuffer.allocate(pagesMax * Long.BYTES);
-    this.filter = new IdFilter(entriesMax);
+    this.filter = new IdFilterWriter(entriesMax);
     this.out = disk.buffer(IdFile.PAGE * Math.clamp(pagesMax, 1, PAGES_PER_WRITE));
     this.file = disk.create(draft);
   }

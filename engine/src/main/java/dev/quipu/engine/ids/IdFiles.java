@@ -37,8 +37,6 @@ public final class IdFiles {
   public static IdFile write(Disk disk, Path data, IdTable table) throws IOException {
     Path path = directory(data).resolve("%016d.ids".formatted(table.firstFrame()));
     IdFile.write(disk, path, table);
-    IdFile file = IdFile.open(disk, path);
-    file.filter().load(); // here, since the committer must not wait for it
-    return file;
+    return IdFile.open(disk, path);
   }
 }

@@ -115,9 +115,7 @@ public final class IdMerge {
         disk.delete(IdFileWriter.draft(path));
       }
     }
-    IdFile merged = IdFile.open(disk, path);
-    merged.filter().load(); // here, since the committer must not wait for it
-    return merged;
+    return IdFile.open(disk, path);
   }
 
   private static int entries(List<IdFile> files) {

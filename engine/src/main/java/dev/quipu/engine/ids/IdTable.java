@@ -33,18 +33,25 @@ public final class IdTable {
   private long firstFrame;
   private long lastFrame;
   private int epoch;
+  private int index;
 
   public IdTable(Secret secret) {
     this.secret = secret;
   }
 
-  /** Begins a generation; see {@link RequestIds#isLive}. */
-  void begin(int number) {
-    epoch = number;
+  /** Begins a generation; see {@link RequestIds#isLive} and {@link IdIndexes}. */
+  void begin(int epochOfAll, int indexOfAll) {
+    epoch = epochOfAll;
+    index = indexOfAll;
   }
 
   int epoch() {
     return epoch;
+  }
+
+  /** Returns the number of the index that has its ids. */
+  int index() {
+    return index;
   }
 
   /** Returns the key of the hashes by which entries are found, and sorted when sealed. */

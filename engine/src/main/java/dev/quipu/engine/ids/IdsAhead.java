@@ -3,9 +3,9 @@ package dev.quipu.engine.ids;
 import java.util.List;
 
 /**
- * Reads the memory of several ids before they are looked up: table by table and file by file, so
- * that the cache misses of many ids overlap. A lookup of one of these ids then need not read any
- * filter. Not thread-safe.
+ * Reads the memory of several ids before they are looked up: that of the indexes, of the table they
+ * will be added to, and of files, so that the cache misses of many ids overlap. A lookup of one of
+ * these ids then need not read any filter. Not thread-safe.
  */
 final class IdsAhead {
   private static final int IDS_MAX = Long.SIZE;
@@ -32,12 +32,9 @@ final class IdsAhead {
     isRead = false;
   }
 
-  /** Reads the memory of the announced ids. */
-  void read(IdTable active, Iterable<IdTable> waiting, List<IdFile> files) {
-    long sum = touch(active);
-    for (IdTable table : waiting) {
-      sum += touch(table);
-    }
+  /** Reads the memory of the announced ids; of files, only those that no index covers. */
+  void read(IdIndexes indexes, IdTable active, List<IdFile> files) {
+    long sum = indexes.touch(hashes, count) + touch(active);
     for (IdFile file : files) {
       sum += file.filter().touch(hashes, count);
     }
@@ -64,7 +61,7 @@ final class IdsAhead {
     return touched;
   }
 
-  /** Returns whether no file has an id, as far as is known. */
+  /** Returns whether none of the files that were read has an id, as far as is known. */
   boolean isInNoFile(long hash) {
     if (!isRead) {
       return false;

@@ -34,14 +34,14 @@ public final class RequestIds {
 
   private static final int GENERATIONS_PER_WINDOW = 8;
 
+  /** Few, since a lookup reads all; more of them are dropped sooner. */
+  private static final int INDEXES_PER_WINDOW = 2;
+
   /** Maximum number of ids of a merged file: a file of 2 GiB cannot be mapped. */
   private static final long MERGED_ENTRIES_MAX = 48_000_000;
 
-  /** Limits the memory for the filter of a merged file to a share of that of a table. */
+  /** Limits the memory for the filter of a file that is written to a share of that of a table. */
   private static final int MERGED_TABLES_MAX = 16;
-
-  /** Limits the memory for filters to about that of two tables; the others are read from files. */
-  private static final long FILTER_BYTES_PER_ID = 128;
 
   /** Number of epochs, including 0 for none. */
   public static final int EPOCHS = 256;
@@ -51,9 +51,10 @@ public final class RequestIds {
 
   private final long windowMillis;
   private final int tableMax;
-  private final long filterBytesMax;
   private final Deque<IdTable> waiting = new ArrayDeque<>();
   private final List<IdFile> files = new ArrayList<>();
+  private final IdIndexes indexes;
+  private List<IdFile> uncovered = List.of(); // files whose ids no index has
   private final List<IdFile> replaced = new ArrayList<>();
   private final IdsAhead ahead = new IdsAhead();
   private @Nullable IdTable spare;
@@ -63,13 +64,14 @@ public final class RequestIds {
   private int epoch = EPOCH_BEFORE;
   private boolean isReady;
 
-  public RequestIds(Secret secret, long windowMillis, int tableMax) {
+  /** Creates it without ids; the indexes of all may take {@code indexBytesMax} of the heap. */
+  public RequestIds(Secret secret, long windowMillis, int tableMax, long indexBytesMax) {
     this.secret = secret;
     this.windowMillis = windowMillis;
     this.tableMax = tableMax;
-    this.filterBytesMax = FILTER_BYTES_PER_ID * tableMax;
+    this.indexes = new IdIndexes(indexBytesMax, windowMillis / INDEXES_PER_WINDOW);
     this.active = new IdTable(secret);
-    active.begin(epoch);
+    active.begin(epoch, indexes.current());
   }
 
   /**
@@ -93,18 +95,23 @@ public final class RequestIds {
   /** Copies the entry of an id to {@code entry}; returns false if it is not remembered. */
   public boolean find(long high, long low, int ordinal, long nowMillis, long[] entry) {
     long hash = secret.hash(high, low, ordinal);
-    if (find(active, hash, high, low, ordinal, nowMillis, entry)) {
-      return true;
+    boolean mayBeIndexed = indexes.mayHold(hash);
+    if (mayBeIndexed) { // as all ids in tables are
+      if (find(active, hash, high, low, ordinal, nowMillis, entry)) {
+        return true;
+      }
+      if (!waiting.isEmpty() && findWaiting(hash, high, low, ordinal, nowMillis, entry)) {
+        return true;
+      }
     }
-    if (!waiting.isEmpty() && findWaiting(hash, high, low, ordinal, nowMillis, entry)) {
-      return true;
-    }
-    if (ahead.isInNoFile(hash)) {
+    boolean mayBeUncovered = !uncovered.isEmpty() && !ahead.isInNoFile(hash);
+    if (!mayBeIndexed && !mayBeUncovered) {
       return false;
     }
     for (int i = files.size() - 1; i >= 0; i--) { // the newest first: repeats arrive soon
       IdFile file = files.get(i);
-      if (isRemembered(file.newestMillis(), nowMillis)
+      if ((indexes.cover(file.index()) ? mayBeIndexed : mayBeUncovered)
+          && isRemembered(file.newestMillis(), nowMillis)
           && file.find(hash, high, low, ordinal, entry)) {
         return true;
       }
@@ -146,7 +153,7 @@ public final class RequestIds {
    * that of several ids first overlaps the cache misses.
    */
   public void readAhead() {
-    ahead.read(active, waiting, files);
+    ahead.read(indexes, active, uncovered);
   }
 
   /** Returns the sum of all memory that was read ahead, for tests. */
@@ -158,6 +165,7 @@ public final class RequestIds {
   public void add(
       long high, long low, long meta, long delta, long value, long nowMillis, long frame) {
     active.add(high, low, meta, delta, value, nowMillis, frame);
+    indexes.add(secret.hash(high, low, IdTable.ordinal(meta)), nowMillis);
   }
 
   /**
@@ -178,6 +186,7 @@ public final class RequestIds {
     if (active.size() > 0) {
       IdTable cleared = spare;
       IdTable next = cleared == null ? new IdTable(secret) : cleared;
+      indexes.advance(active.newestMillis());
       waiting.addLast(active);
       generations[epoch]++;
       spare = null;
@@ -185,7 +194,8 @@ public final class RequestIds {
       if (isReady) {
         epoch = epoch >= EPOCH_BEFORE - 1 ? 1 : epoch + 1;
       }
-      next.begin(epoch);
+      next.begin(epoch, indexes.current());
+      filesChanged();
     }
   }
 
@@ -207,6 +217,7 @@ public final class RequestIds {
   /** Replaces a table with the file that it was written to. */
   public void sealed(IdTable table, IdFile file) {
     file.setEpochs(table.epoch());
+    file.setIndex(table.index());
     waiting.remove(table);
     insert(file);
   }
@@ -218,24 +229,56 @@ public final class RequestIds {
 
   /** Inserts a file found at the start. */
   public void add(IdFile file) {
-    file.filter().load();
     file.setEpochs(EPOCH_BEFORE);
     generations[EPOCH_BEFORE]++;
     insert(file);
   }
 
+  /** Returns the newest files found at the start whose ids can be in one index. */
+  public List<IdFile> unindexed() {
+    List<IdFile> found = new ArrayList<>();
+    long ids = 0;
+    for (IdFile file : files.reversed()) {
+      ids += file.entries();
+      if (file.index() == IdIndexes.NONE && ids <= indexes.idsMax()) {
+        found.add(file);
+      }
+    }
+    return found;
+  }
+
+  /** Looks ids of {@link #unindexed} files up in an index from now on. */
+  public boolean indexed(List<IdFile> found, IdIndex index) {
+    if (!indexes.addBefore(index)) {
+      return false; // there is no memory for it
+    }
+    found.forEach(file -> file.setIndex(IdIndexes.BEFORE));
+    filesChanged();
+    return true;
+  }
+
   /** Keeps files in order of their frames, so that recent ids are found first. */
   private void insert(IdFile file) {
-    ahead.clear();
-    long loaded = files.stream().mapToLong(each -> each.filter().loadedBytes()).sum();
-    if (loaded + file.filter().loadedBytes() > filterBytesMax) {
-      file.filter().unload();
-    }
     int at = files.size();
     while (at > 0 && files.get(at - 1).firstFrame() > file.firstFrame()) {
       at--;
     }
     files.add(at, file);
+    filesChanged();
+  }
+
+  /** Drops indexes that are no longer needed, or too large, and notes which files have none. */
+  private void filesChanged() {
+    int leastOfTables = waiting.isEmpty() ? active.index() : waiting.getFirst().index();
+    int least = leastOfTables;
+    for (IdFile file : files) {
+      if (indexes.cover(file.index())) {
+        least = Math.min(least, file.index());
+      }
+    }
+    indexes.trim(least, leastOfTables);
+    uncovered = files.stream().filter(file -> !indexes.cover(file.index())).toList();
+    ahead.clear();
   }
 
   /**
@@ -284,13 +327,13 @@ public final class RequestIds {
 
   /** Drops files that no durable snapshot lists any more. */
   public void drop(List<IdFile> gone) {
-    ahead.clear();
     for (IdFile file : gone) {
       files.remove(file);
       for (int each : file.epochs()) {
         generations[each]--;
       }
     }
+    filesChanged();
   }
 
   /**
@@ -319,10 +362,10 @@ public final class RequestIds {
       return false;
     }
     file.setEpochs(old.stream().flatMapToInt(each -> Arrays.stream(each.epochs())).toArray());
+    file.setIndex(old.stream().mapToInt(IdFile::index).min().orElseThrow());
     files.removeAll(old);
-    insert(file); // which also clears what was read ahead
+    insert(file);
     replaced.addAll(old);
-    old.forEach(each -> each.filter().unload()); // they wait for a snapshot without them
     return true;
   }
 

@@ -91,7 +91,7 @@ public final class Recovery {
     this.isUnsynced = disk.exists(directory.resolve(UNSYNCED_FILE));
     this.identity = FormatFile.identity(disk, directory);
     this.reader = new SegmentReader(disk, identity);
-    this.state = new State(identity, settings.window().toMillis(), settings.idsInMemoryMax());
+    this.state = State.of(identity, settings);
   }
 
   /** Signals an intact frame with a record that cannot be applied. */

@@ -5,6 +5,7 @@ import dev.quipu.NotAppliedException;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.ScaleRules;
+import dev.quipu.engine.environment.Settings;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.ids.Secret;
@@ -69,6 +70,9 @@ public final class State implements Records.Reader {
 
   public final Watches watches = new Watches();
 
+  /** The last requests with ids. */
+  public final RecentRequests recent = new RecentRequests();
+
   /** Records values at boundaries. */
   public final Recorder history;
 
@@ -90,7 +94,7 @@ public final class State implements Records.Reader {
   /** Sum of prefetched words: stored, so that the prefetch is not optimized away. */
   public long touched;
 
-  public State(long identity, long windowMillis, int idsInMemoryMax) {
+  public State(long identity, long windowMillis, int idsInMemoryMax, long idIndexBytesMax) {
     Secret secret = new Secret(identity);
     this.counters = new CounterTable(secret);
     this.lookahead = counters.lookahead();
@@ -98,7 +102,16 @@ public final class State implements Records.Reader {
     this.thresholds = counters.followers.thresholds;
     this.holds = new HoldTable(secret);
     this.tombstones = new Tombstones(counters);
-    this.ids = new RequestIds(secret, windowMillis, idsInMemoryMax);
+    this.ids = new RequestIds(secret, windowMillis, idsInMemoryMax, idIndexBytesMax);
+  }
+
+  /** Returns an empty state. */
+  public static State of(long identity, Settings settings) {
+    return new State(
+        identity,
+        settings.window().toMillis(),
+        settings.idsInMemoryMax(),
+        settings.idIndexBytesMax());
   }
 
   /** Rejects, from now on, changes that need more than this memory. */

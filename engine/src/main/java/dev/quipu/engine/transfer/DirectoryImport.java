@@ -58,7 +58,7 @@ public final class DirectoryImport implements Closeable {
     this.disk = disk;
     this.directory = directory;
     Settings settings = Settings.forReading(EngineOptions.defaults().idsInMemoryMax());
-    this.state = new State(identity, settings.window().toMillis(), settings.idsInMemoryMax());
+    this.state = State.of(identity, settings);
     this.isNew = !disk.exists(directory);
     disk.createDirectories(directory);
     this.lock = disk.lock(directory);

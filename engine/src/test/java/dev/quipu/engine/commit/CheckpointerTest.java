@@ -67,7 +67,7 @@ final class CheckpointerTest {
   private final ManualClock clock = new ManualClock(1_800_000_000_000L);
   private final HandThreads threads = new HandThreads("quipu-checkpointer");
   private final FaultyDisk disk = new FaultyDisk();
-  private final State state = new State(IDENTITY, WINDOW.toMillis(), 1_000);
+  private final State state = new State(IDENTITY, WINDOW.toMillis(), 1_000, 0);
   private final Failure failure = new Failure();
   private final Closer opened = new Closer();
   private EngineOptions options =
@@ -208,7 +208,7 @@ final class CheckpointerTest {
   }
 
   private State fresh() {
-    return new State(IDENTITY, WINDOW.toMillis(), 1_000);
+    return new State(IDENTITY, WINDOW.toMillis(), 1_000, 0);
   }
 
   private Snapshot.Contents read(State into) throws IOException {

@@ -43,7 +43,7 @@ public final class CommitterSetup implements AutoCloseable {
 
   final ManualClock clock = new ManualClock(NOW);
   final Failure failure = new Failure();
-  final State state = new State(IDENTITY, WINDOW.toMillis(), IDS_IN_MEMORY);
+  final State state = new State(IDENTITY, WINDOW.toMillis(), IDS_IN_MEMORY, 0);
   final AtomicInteger logSyncs = new AtomicInteger();
   final Path data;
   final Disk disk = new TestDisk();

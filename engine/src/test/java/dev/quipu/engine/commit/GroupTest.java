@@ -29,7 +29,7 @@ final class GroupTest {
   private static final int CAPACITY = 4_096;
   private static final int MOST = CAPACITY - Frame.HEAD_BYTES - Frame.ALIGNMENT;
 
-  private final State state = new State(7, 1_000, 1_000);
+  private final State state = new State(7, 1_000, 1_000, 0);
   private final Group group = new Group(ByteBuffer.allocate(CAPACITY), new Followers());
   private final CounterAccess access = TestOperation.access(state, group);
 
@@ -146,7 +146,7 @@ final class GroupTest {
       many.set("c" + i, i);
     }
     ByteBuffer frame = large.end(new Frame(7), state, 0);
-    State read = new State(7, 1_000, 1_000);
+    State read = new State(7, 1_000, 1_000, 0);
     Records.read(frame.slice(Frame.HEAD_BYTES, frame.getInt(4)), read);
     for (int i = 0; i < 300; i++) {
       assertEquals(i, read.counters.value(read.counters.find("c" + i)));

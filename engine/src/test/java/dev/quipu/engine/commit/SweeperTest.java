@@ -56,7 +56,7 @@ final class SweeperTest {
 
   private final Closer opened = new Closer();
   private final ManualClock clock = new ManualClock(NOW);
-  private final State state = new State(7, 60_000, 1_000);
+  private final State state = new State(7, 60_000, 1_000, 0);
   private Committer committer;
   private ExpirySweeper sweeper;
 
@@ -325,7 +325,7 @@ final class SweeperTest {
     access.expire("with ids", NOW);
     state.wallMillis = NOW;
     assertTrue(sweepOnce(state, group, 10));
-    State reread = new State(7, 60_000, 1_000);
+    State reread = new State(7, 60_000, 1_000, 0);
     Records.read(out.duplicate().flip().position(Frame.HEAD_BYTES), reread);
     for (State each : List.of(state, reread)) {
       assertNull(each.counters.name(0), "its place is free");

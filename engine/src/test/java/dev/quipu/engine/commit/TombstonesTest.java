@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class TombstonesTest {
   private static final int AT_ONCE = 4;
 
-  private final State state = new State(7, 1_000, 1_000);
+  private final State state = new State(7, 1_000, 1_000, 0);
   private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Followers());
   private final CounterAccess access = TestOperation.access(state, group);
 

@@ -16,22 +16,24 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A filter has all of its ids, in memory and in a file, and few others. */
+/** A filter in a file has all of its ids, and few others. */
 final class IdFilterTest {
   private static final long SEED = 5;
 
   @TempDir Path directory;
 
-  private static IdFilter filled(int count) {
-    IdFilter filter = new IdFilter(count);
+  private IdFilter filled(int count) throws IOException {
+    IdFilterWriter filter = new IdFilterWriter(count);
     Random random = new Random(SEED);
     for (int i = 0; i < count; i++) {
       filter.add(random.nextLong());
     }
-    return filter;
+    IdFilter written = inFile(filter, 24);
+    assertEquals(filter.blocks(), written.blocks());
+    return written;
   }
 
-  private IdFilter inFile(IdFilter filter, int position) throws IOException {
+  private IdFilter inFile(IdFilterWriter filter, int position) throws IOException {
     FileDisk disk = new FileDisk();
     Path path = directory.resolve("file");
     CRC32C crc = new CRC32C();
@@ -51,47 +53,27 @@ final class IdFilterTest {
   /** More than one chunk, of 131,072 ids, and less. */
   @ParameterizedTest
   @ValueSource(ints = {1, 32, 33, 5_000, 131_072, 131_104, 400_000})
-  void allIdsArePresentInMemoryAndInTheFile(int count) throws IOException {
-    IdFilter inMemory = filled(count);
-    IdFilter mapped = inFile(inMemory, 24);
-    assertEquals(inMemory.blocks(), mapped.blocks());
-    for (String state : new String[] {"mapped", "loaded", "unloaded"}) {
-      if (state.equals("loaded")) {
-        mapped.load();
-        assertEquals(64L * mapped.blocks(), mapped.loadedBytes());
-      } else {
-        mapped.unload();
-        assertEquals(0, mapped.loadedBytes());
+  void allIdsArePresent(int count) throws IOException {
+    IdFilter filter = filled(count);
+    Random random = new Random(SEED);
+    for (int i = 0; i < count; i++) {
+      assertTrue(filter.mayHold(random.nextLong()));
+    }
+    for (int i = 0; i < 1_000; i++) {
+      long[] others = random.longs(1 + i % 64).toArray();
+      long expected = 0;
+      for (int at = 0; at < others.length; at++) {
+        expected |= filter.mayHold(others[at]) ? 1L << at : 0;
       }
-      Random random = new Random(SEED);
-      for (int i = 0; i < count; i++) {
-        assertTrue(mapped.mayHold(random.nextLong()), state);
-      }
-      for (int i = 0; i < 1_000; i++) {
-        long[] others = random.longs(1 + i % 64).toArray();
-        long expected = 0;
-        for (int at = 0; at < others.length; at++) {
-          expected |= inMemory.mayHold(others[at]) ? 1L << at : 0;
-        }
-        assertEquals(expected, mapped.mayHold(others, others.length), state);
-        assertEquals(
-            inMemory.touch(others, others.length), mapped.touch(others, others.length), state);
-      }
+      assertEquals(expected, filter.mayHold(others, others.length));
     }
   }
 
   @Test
-  void twoInAThousandOthersPass() {
+  void twoInAThousandOthersPass() throws IOException {
     IdFilter filter = filled(200_000);
     Random random = new Random(SEED + 1);
     long passed = random.longs(200_000).filter(filter::mayHold).count();
     assertTrue(passed < 200_000 / 400, passed + " passed");
-  }
-
-  @Test
-  void aFilterThatIsInNoFileStaysInMemory() {
-    IdFilter filter = filled(100);
-    filter.unload();
-    assertEquals(64L * filter.blocks(), filter.loadedBytes());
   }
 }

@@ -28,7 +28,7 @@ final class IdMergeTest {
   @TempDir Path directory;
   private final FileDisk disk = new FileDisk();
   private final Secret secret = new Secret(IDENTITY);
-  private final RequestIds ids = new RequestIds(secret, WINDOW, 100);
+  private final RequestIds ids = new RequestIds(secret, WINDOW, 100, 0);
   private final long[] entry = new long[IdTable.STRIDE];
 
   @BeforeEach

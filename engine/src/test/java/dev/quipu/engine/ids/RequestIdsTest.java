@@ -23,7 +23,7 @@ final class RequestIdsTest {
   private static final long START = 1_000_000;
 
   @TempDir Path directory;
-  private final RequestIds ids = new RequestIds(new Secret(3), WINDOW, TABLE_MAX);
+  private RequestIds ids = new RequestIds(new Secret(3), WINDOW, TABLE_MAX, 0);
   private final long[] entry = new long[IdTable.STRIDE];
 
   private void add(long id, long atMillis) {
@@ -251,22 +251,24 @@ final class RequestIdsTest {
     return ids.touched() - before;
   }
 
+  /** The slot of the index and that of the table that an id is added to; of files, the others. */
   @Test
-  void readingAheadReadsEachGeneration() throws IOException {
+  void readingAheadReadsTheIndexAndFilesThatItDoesNotCover() throws IOException {
     Files.createDirectory(IdFiles.directory(directory));
+    ids = new RequestIds(new Secret(3), WINDOW, TABLE_MAX, 1 << 20);
     long meta = IdTable.meta(1, IdTable.APPLIED, 0);
     assertEquals(0, readAhead(1));
     add(1, START);
-    assertEquals(meta, readAhead(1));
+    long indexed = readAhead(1) - meta;
+    assertNotEquals(0, indexed);
     ids.rotate();
-    add(1, START);
-    assertEquals(2 * meta, readAhead(1));
+    assertEquals(indexed, readAhead(1));
     sealNext();
+    assertEquals(indexed, readAhead(1));
+    IdFile before = file(1, START);
+    ids.add(before);
     long[] hash = {new Secret(3).hash(1, 1, 1)};
-    long filter = ids.files().getFirst().filter().touch(hash, 1);
-    assertEquals(meta + filter, readAhead(1));
-    ids.add(file(1, START));
-    assertEquals(meta + 2 * filter, readAhead(1));
+    assertEquals(indexed + before.filter().touch(hash, 1), readAhead(1));
   }
 
   /** What was read ahead is about the files of then: an id that gets into a file later is found. */
@@ -291,6 +293,73 @@ final class RequestIdsTest {
     for (int low : new int[] {2, 2, 1}) { // as often as needed, in any order
       assertTrue(isFound(low, START));
     }
+  }
+
+  /** Files of which no index knows are looked up by their filters. */
+  @Test
+  void idsOfFilesFoundAtTheStartAreFoundWithAnIndexAndWithout() throws IOException {
+    Files.createDirectory(IdFiles.directory(directory));
+    RequestIds some = new RequestIds(new Secret(3), WINDOW, TABLE_MAX, 2 * 2 * 8);
+    IdFile five = file(5, START);
+    IdFile seven = file(7, START);
+    IdFile nine = file(9, START);
+    for (IdFile each : List.of(five, seven, nine)) {
+      some.add(each);
+    }
+    some.add(11, 11, IdTable.meta(1, IdTable.APPLIED, 0), 11, 22, START, 11);
+    assertFound(some, List.of(5L, 7L, 9L, 11L));
+    assertEquals(List.of(nine, seven), some.unindexed(), "the newest, for which there is memory");
+    assertEquals(List.of(), ids.unindexed(), "without memory, none");
+    IdIndex index = Objects.requireNonNull(IdIndex.of(some.unindexed(), 3, () -> true));
+    assertTrue(some.indexed(List.of(nine, seven), index));
+    assertEquals(List.of(), some.unindexed());
+    assertFound(some, List.of(5L, 7L, 9L, 11L));
+    some.rotate(); // for which there is no memory then: the index of files is dropped
+    assertEquals(IdIndexes.BEFORE, nine.index());
+    assertFound(some, List.of(5L, 7L, 9L, 11L));
+    assertFalse(some.indexed(List.of(five), index), "too late");
+    assertFound(some, List.of(5L, 7L, 9L, 11L));
+  }
+
+  private void assertFound(RequestIds where, List<Long> expected) {
+    for (int ahead = 0; ahead < 2; ahead++) {
+      for (long id = 1; id < 20; id++) {
+        if (ahead == 1) {
+          where.expect(id, id, 1);
+          where.readAhead();
+        }
+        assertEquals(
+            expected.contains(id), where.find(id, id, 1, START, entry), "id " + id + ", " + ahead);
+      }
+    }
+  }
+
+  /** Each table has another index, since there is no memory for more. */
+  @Test
+  void idsWithoutAnIndexAreFoundUntilTheyAreForgotten() throws IOException {
+    Files.createDirectory(IdFiles.directory(directory));
+    for (long id = 1; id <= 6; id++) {
+      add(id, START + id * 1_000);
+      ids.rotate();
+      if (id > 2) {
+        sealNext();
+      }
+    }
+    assertEquals(2, ids.waiting());
+    for (long id = 1; id <= 6; id++) {
+      assertTrue(isFound(id, START + 6_000), "id " + id);
+    }
+    IdFile merged = merged(ids.files());
+    assertTrue(ids.merged(ids.files(), merged));
+    for (long id = 1; id <= 6; id++) {
+      assertTrue(isFound(id, START + 6_000), "id " + id);
+      assertFalse(isFound(id + 10, START + 6_000));
+    }
+  }
+
+  private IdFile merged(List<IdFile> files) throws IOException {
+    return Objects.requireNonNull(
+        new IdMerge(new FileDisk(), directory, 3).merge(files, () -> true));
   }
 
   @Test

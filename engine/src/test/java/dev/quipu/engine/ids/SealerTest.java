@@ -41,7 +41,7 @@ final class SealerTest {
   @TempDir Path directory;
   private final Failure engine = new Failure();
   private final HandThreads threads = new HandThreads("quipu-id-sealer");
-  private final RequestIds ids = new RequestIds(SECRET, 8_000, 100);
+  private final RequestIds ids = new RequestIds(SECRET, 8_000, 100, 0);
   private final FaultyDisk disk = new FaultyDisk();
   private @Nullable Sealer sealer;
 

@@ -33,7 +33,7 @@ final class FuzzySnapshotTest {
 
   @TempDir Path directory;
   private final Disk disk = new FileDisk();
-  private final State state = new State(IDENTITY, 1_000, 1_000);
+  private final State state = new State(IDENTITY, 1_000, 1_000, 0);
   private final List<Consumer<State>> log = new ArrayList<>();
   private final TreeMap<String, String> expected = new TreeMap<>(Key.ORDER);
 
@@ -110,7 +110,7 @@ final class FuzzySnapshotTest {
       snapshot.counters(DirectoryWriter.still(state));
       snapshot.end(1);
     }
-    State read = new State(IDENTITY, 1_000, 1_000);
+    State read = new State(IDENTITY, 1_000, 1_000, 0);
     Path path = Snapshot.newest(disk, directory).orElseThrow();
     var unused = SnapshotReader.read(disk, path, IDENTITY, read);
     read.ready();
@@ -147,7 +147,7 @@ final class FuzzySnapshotTest {
           });
       snapshot.end(1);
     }
-    State read = new State(IDENTITY, 1_000, 1_000);
+    State read = new State(IDENTITY, 1_000, 1_000, 0);
     Path path = Snapshot.newest(disk, directory).orElseThrow();
     assertEquals(start, SnapshotReader.read(disk, path, IDENTITY, read).start());
     log.forEach(record -> record.accept(read));

@@ -52,7 +52,7 @@ final class SnapshotTest {
 
   @TempDir Path directory;
   private final Disk disk = new FileDisk();
-  private final State state = new State(IDENTITY, 1_000, 1_000);
+  private final State state = new State(IDENTITY, 1_000, 1_000, 0);
 
   private interface Body {
     void write(Snapshot snapshot) throws IOException;
@@ -81,7 +81,7 @@ final class SnapshotTest {
   }
 
   private DamageException damage(Path path) {
-    State into = new State(IDENTITY, 1_000, 1_000);
+    State into = new State(IDENTITY, 1_000, 1_000, 0);
     DamageException e = assertThrows(DamageException.class, () -> read(path, into));
     assertEquals(Damage.SNAPSHOT, e.damage());
     assertEquals(path, e.file());
@@ -131,7 +131,7 @@ final class SnapshotTest {
               snapshot.counters(DirectoryWriter.still(state));
               snapshot.item(ITEM);
             });
-    State read = new State(IDENTITY, 1_000, 1_000);
+    State read = new State(IDENTITY, 1_000, 1_000, 0);
     assertEquals(
         new Snapshot.Contents(
             START, List.of(new Snapshot.IdFileName("0000000000000005.ids", 77_000)), 15),
@@ -158,7 +158,7 @@ final class SnapshotTest {
   @Test
   void anEmptySnapshotIsRead() throws IOException {
     Path path = write(START, 12, snapshot -> snapshot.idFiles(List.of(), false));
-    State read = new State(IDENTITY, 1_000, 1_000);
+    State read = new State(IDENTITY, 1_000, 1_000, 0);
     assertEquals(new Snapshot.Contents(START, List.of(), 12), read(path, read));
     assertFalse(read.isSalvaged);
     assertEquals(0, read.counters.size());
@@ -241,7 +241,7 @@ final class SnapshotTest {
         buffers.add("buffer " + room);
       }
       assertEquals(buffers, calls.stream().filter(each -> each.startsWith("buffer")).toList());
-      State read = new State(IDENTITY, 1_000, 1_000);
+      State read = new State(IDENTITY, 1_000, 1_000, 0);
       Path path = Snapshot.newest(disk, directory).orElseThrow();
       assertEquals(12, read(path, read).endFrame());
       byte[] text = read.counters.text(0);
@@ -274,7 +274,7 @@ final class SnapshotTest {
             });
     List<Integer> frames = frames(path);
     assertTrue(frames.size() >= 5, frames.toString());
-    State read = new State(IDENTITY, 1_000, 1_000);
+    State read = new State(IDENTITY, 1_000, 1_000, 0);
     assertEquals(99, read(path, read).endFrame());
     for (int i = 0; i < texts; i++) {
       byte[] text = read.counters.text(i);
@@ -316,8 +316,8 @@ final class SnapshotTest {
       assertEquals(0, damage(path).offset());
     }
     Files.write(path, Arrays.copyOf(whole, whole.length + 5)); // what follows the end is not read
-    assertEquals(12, read(path, new State(IDENTITY, 1_000, 1_000)).endFrame());
-    State other = new State(IDENTITY + 1, 1_000, 1_000);
+    assertEquals(12, read(path, new State(IDENTITY, 1_000, 1_000, 0)).endFrame());
+    State other = new State(IDENTITY + 1, 1_000, 1_000, 0);
     assertThrows(DamageException.class, () -> SnapshotReader.read(disk, path, IDENTITY + 1, other));
   }
 
@@ -368,7 +368,7 @@ final class SnapshotTest {
         });
     assertEquals(
         new Snapshot.Contents(new Snapshot.Start(1, 2, 3), List.of(), 5),
-        read(path, new State(IDENTITY, 1_000, 1_000)));
+        read(path, new State(IDENTITY, 1_000, 1_000, 0)));
     assertSays(damage(frame(SnapshotTest::start)), "the end is missing");
     assertSays(damage(frame(SnapshotTest::end)), "the end is missing");
   }

@@ -155,7 +155,7 @@ public final class WrittenDirectory {
   /** Writes a snapshot in which the counter is {@code value}; the log continues after it. */
   public Path snapshot(long startFrame, long endFrame, long value, IdFile... files)
       throws IOException {
-    State state = new State(IDENTITY, 1_000, 16);
+    State state = new State(IDENTITY, 1_000, 16, 0);
     state.name(0, "a");
     state.value(0, value);
     Snapshot.Start start =

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 final class CounterLoaderTest {
   private static final int PAGE = CounterTablePage.SIZE;
 
-  private final State state = new State(7, 1_000, 1_000);
+  private final State state = new State(7, 1_000, 1_000, 0);
   private final CounterLoader loader = state.counters.loader();
 
   private ByteBuffer image(String... names) {

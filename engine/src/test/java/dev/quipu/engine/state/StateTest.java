@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 final class StateTest {
   private static final Key KEY = new Key("p", "s");
 
-  private final State state = new State(7, 1_000, 1_000);
+  private final State state = new State(7, 1_000, 1_000, 0);
   private final Group group = new Group(ByteBuffer.allocate(1 << 16), new Followers());
   private final CounterAccess access = TestOperation.access(state, group);
 
@@ -215,7 +215,7 @@ final class StateTest {
     state.isSalvaged = true;
     state.ready();
     assertEquals(2, state.counters.add("c"));
-    State whole = new State(7, 1_000, 1_000);
+    State whole = new State(7, 1_000, 1_000, 0);
     whole.name(1, "b");
     whole.ready();
     assertEquals(0, whole.counters.add("c"));

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 final class WatchesTest {
   private static final String MEMBER = "h" + CounterAccess.MEMBER + "field";
 
-  private final State state = new State(7, 1_000_000, 1_000);
+  private final State state = new State(7, 1_000_000, 1_000, 0);
   private final Group group = new Group(ByteBuffer.allocate(1 << 20), new Followers());
   private final CounterAccess access = TestOperation.access(state, group);
 

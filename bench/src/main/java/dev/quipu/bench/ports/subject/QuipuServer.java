@@ -53,6 +53,7 @@ public record QuipuServer(
     List<String> command = new ArrayList<>(before);
     command.addAll(
         List.of(java(), "--enable-native-access=ALL-UNNAMED", "-XX:+UseTransparentHugePages"));
+    command.add("-XX:MaxRAMPercentage=50"); // as the launcher does
     command.addAll(List.of("-jar", jar, "serve", "--data", directory.resolve("data").toString()));
     command.addAll(List.of("--http", "" + http, "--resp", "" + port));
     second.ifPresent(each -> command.addAll(List.of("--memcached", "" + each)));

@@ -1,0 +1,140 @@
+package dev.quipu.engine.ids;
+
+import dev.quipu.engine.damage.DamageException;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether an id may be among all those of a span of time: the answer is mostly in one cache line,
+ * however many they are. Ids are added and never removed: an index is dropped as a whole. Not
+ * thread-safe.
+ *
+ * <pre>{@code
+ * The upper 12 bits of a hash choose a part. The 32 bits after them are stored in a slot, 0 for
+ * none. As a fraction they are also the slot where probing begins, so that a part can grow, by
+ * half, without the ids. Load limits differ, from 0.58 to 0.7, so that parts do not grow at the
+ * same moment. So an id takes 6 to 10 bytes. With a hundred million, of a million others about six
+ * are taken for one of them.
+ * }</pre>
+ */
+public final class IdIndex {
+  /** Heap of an id on average, in bytes. */
+  static final int BYTES_PER_ID = 8;
+
+  private static final int PART_BITS = 12;
+  private static final int PARTS = 1 << PART_BITS;
+  private static final int SLOTS_FIRST = 8;
+  private static final int PAGES_PER_PIECE = 256; // 1 MiB
+  private static final int ARRAY_HEADER_BYTES = 16;
+
+  /** An empty part, which all are at first. */
+  private static final int[] NONE = new int[1];
+
+  private final int[][] parts = new int[PARTS][];
+  private final int[] used = new int[PARTS];
+  private long bytes = (long) PARTS * 2 * Integer.BYTES; // references are as small
+
+  IdIndex() {
+    Arrays.fill(parts, NONE);
+  }
+
+  /** Returns the heap that it takes, in bytes. */
+  long bytes() {
+    return bytes;
+  }
+
+  /**
+   * Returns an index of the ids of files; null if {@code pace} ended it.
+   *
+   * @throws DamageException if a page is damaged
+   */
+  public static @Nullable IdIndex of(List<IdFile> files, long identity, IdMerge.Pace pace) {
+    IdIndex index = new IdIndex();
+    Secret secret = new Secret(identity);
+    long[] entries = new long[IdFile.PAGE_ENTRIES_MAX * IdTable.STRIDE];
+    for (IdFile file : files) {
+      for (int page = 0; page < file.pages(); page++) {
+        int end = file.entries(page, entries) * IdTable.STRIDE;
+        for (int at = 0; at < end; at += IdTable.STRIDE) {
+          index.add(secret.hash(entries[at], entries[at + 1], IdTable.ordinal(entries[at + 2])));
+        }
+        if ((page + 1) % PAGES_PER_PIECE == 0 && !pace.next()) {
+          return null;
+        }
+      }
+    }
+    return index;
+  }
+
+  private static int part(long hash) {
+    return (int) (hash >>> (Long.SIZE - PART_BITS));
+  }
+
+  private static int stored(long hash) {
+    int bits = (int) (hash << PART_BITS >>> Integer.SIZE);
+    return bits == 0 ? 1 : bits;
+  }
+
+  private static int home(int stored, int slots) {
+    return (int) ((Integer.toUnsignedLong(stored) * slots) >>> Integer.SIZE);
+  }
+
+  private static int after(int slot, int slots) {
+    return slot + 1 == slots ? 0 : slot + 1;
+  }
+
+  /** Prefetches the slot of an id: see {@link IdsAhead}. */
+  long touch(long hash) {
+    int[] part = parts[part(hash)];
+    return part[home(stored(hash), part.length)];
+  }
+
+  /** Returns whether an id may have been added; false if it was not. */
+  boolean mayHold(long hash) {
+    int[] part = parts[part(hash)];
+    int stored = stored(hash);
+    return part[slot(part, stored)] == stored;
+  }
+
+  void add(long hash) {
+    int number = part(hash);
+    int[] part = parts[number];
+    boolean isNone = used[number] == 0; // which all parts without ids share
+    if (isNone || used[number] * 256L >= part.length * (150L + number % 32)) {
+      int[] larger = grown(part);
+      bytes += bytes(larger) - (isNone ? 0 : bytes(part));
+      part = larger;
+      parts[number] = larger;
+    }
+    int stored = stored(hash);
+    int slot = slot(part, stored);
+    if (part[slot] == 0) {
+      part[slot] = stored;
+      used[number]++;
+    }
+  }
+
+  private static long bytes(int[] part) {
+    return ARRAY_HEADER_BYTES + (long) part.length * Integer.BYTES;
+  }
+
+  private static int[] grown(int[] part) {
+    int[] larger = new int[Math.max(SLOTS_FIRST, part.length + part.length / 2)];
+    for (int stored : part) {
+      if (stored != 0) {
+        larger[slot(larger, stored)] = stored;
+      }
+    }
+    return larger;
+  }
+
+  /** Returns the slot with these bits of a hash, or the free one where they belong. */
+  private static int slot(int[] part, int stored) {
+    int slot = home(stored, part.length);
+    while (part[slot] != stored && part[slot] != 0) {
+      slot = after(slot, part.length);
+    }
+    return slot;
+  }
+}

@@ -1,0 +1,123 @@
+package dev.quipu.engine.ids;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * The indexes of ids, by time: so that those of forgotten ids are dropped. Not thread-safe.
+ *
+ * <p>Each has a number, in order of time. The ids of a table are in one index, those of a file in
+ * one or several. The files that were found at the start are in none at first, and then in one.
+ */
+final class IdIndexes {
+  /** The number of no index. */
+  static final int NONE = 0;
+
+  /** The number of the index of files found at the start. */
+  static final int BEFORE = NONE + 1;
+
+  /** An index ends when it takes half of the memory, so that one can be dropped before another. */
+  private static final int SHARES = 2;
+
+  private final Deque<IdIndex> indexes = new ArrayDeque<>();
+  private final long bytesMax;
+  private final long spanMillis;
+  private IdIndex current = new IdIndex();
+  private int first = BEFORE + 1;
+  private boolean hadBefore;
+  private long startMillis = Long.MAX_VALUE;
+
+  /**
+   * Creates the first index.
+   *
+   * @param bytesMax heap of all, in bytes; at least one has more if that is little
+   * @param spanMillis how long one index takes ids
+   */
+  IdIndexes(long bytesMax, long spanMillis) {
+    this.bytesMax = bytesMax;
+    this.spanMillis = spanMillis;
+    indexes.add(current);
+  }
+
+  /** Returns the number of the index that ids are added to. */
+  int current() {
+    return first + indexes.size() - 1;
+  }
+
+  /** Returns whether all ids of a table or file are in indexes that are still there. */
+  boolean cover(int number) {
+    return number >= first;
+  }
+
+  /** Returns how many ids an index may have. */
+  long idsMax() {
+    return bytesMax / SHARES / IdIndex.BYTES_PER_ID;
+  }
+
+  /** Adds the index of files found at the start, once, if no later one was dropped. */
+  boolean addBefore(IdIndex index) {
+    if (hadBefore || first != BEFORE + 1) {
+      return false;
+    }
+    indexes.addFirst(index);
+    first = BEFORE;
+    hadBefore = true;
+    return true;
+  }
+
+  void add(long hash, long nowMillis) {
+    startMillis = Math.min(startMillis, nowMillis);
+    current.add(hash);
+  }
+
+  /** Returns whether an index may have an id. */
+  boolean mayHold(long hash) {
+    for (IdIndex each : indexes) {
+      if (each.mayHold(hash)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Prefetches the slots of some ids; returns a number that depends on all of them. */
+  long touch(long[] hashes, int count) {
+    long sum = 0;
+    for (IdIndex each : indexes) {
+      for (int i = 0; i < count; i++) { // short, so that several rounds are executed at once
+        sum += each.touch(hashes[i]);
+      }
+    }
+    return sum;
+  }
+
+  /** Begins another index if this one is large or old. For the start of a table. */
+  void advance(long nowMillis) {
+    boolean isOld = startMillis != Long.MAX_VALUE && nowMillis - startMillis > spanMillis;
+    if (isOld || current.bytes() > bytesMax / SHARES) {
+      current = new IdIndex();
+      indexes.add(current);
+      startMillis = Long.MAX_VALUE;
+    }
+  }
+
+  /**
+   * Drops the first indexes: those without ids of a table or file, and those for which there is no
+   * memory.
+   *
+   * @param least the least number of tables and files, but {@link #NONE}
+   * @param leastOfTables the least number of tables, which are looked up by their index only
+   */
+  void trim(int least, int leastOfTables) {
+    long bytes = bytes();
+    while (first < least || (bytes > bytesMax && first < leastOfTables)) {
+      bytes -= indexes.removeFirst().bytes();
+      first++;
+    }
+  }
+
+  /** Returns the heap that all take, in bytes. */
+  long bytes() {
+    return indexes.stream().mapToLong(IdIndex::bytes).sum();
+  }
+}
