@@ -2,6 +2,7 @@ package dev.quipu.server.http;
 
 import dev.quipu.server.http.message.HttpReply;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
@@ -16,6 +17,7 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
@@ -29,6 +31,7 @@ import java.util.List;
 /** Writes one reply as fast as the client reads it. Confined to an event loop. */
 final class ReplyWriter {
   private static final int SLICE_BYTES = 16 << 10;
+  private static final int HEAD_BYTES = 256;
 
   /** Names of headers are constants; values may come from a request, and are validated. */
   private static final DefaultHttpHeadersFactory HEADERS =
@@ -66,7 +69,11 @@ final class ReplyWriter {
     List<byte[]> parts = withBody ? reply.parts() : List.of();
     ReplyWriter writer = new ReplyWriter(context, parts, whenWritten);
     HttpResponseStatus status = HttpResponseStatus.valueOf(reply.status());
-    if (writer.body.readableBytes() <= SLICE_BYTES) {
+    if (reply.headers().isEmpty()
+        && mayHaveBody(reply)
+        && writer.body.readableBytes() <= SLICE_BYTES) {
+      writer.whole(status, reply, keepAlive, date);
+    } else if (writer.body.readableBytes() <= SLICE_BYTES) {
       ByteBuf all = writer.body.readRetainedSlice(writer.body.readableBytes());
       var response =
           new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, all, HEADERS, TRAILERS);
@@ -132,6 +139,33 @@ final class ReplyWriter {
       last(new DefaultLastHttpContent(body.readRetainedSlice(body.readableBytes())));
     }
     isProceeding = false;
+  }
+
+  /**
+   * Writes the head and the body at once, past Netty's encoder, which takes twice the time: a reply
+   * without headers of its own, as that to an add.
+   */
+  private void whole(HttpResponseStatus status, HttpReply reply, boolean keepAlive, String date) {
+    ByteBuf out = context.alloc().buffer(HEAD_BYTES + body.readableBytes());
+    ByteBufUtil.writeAscii(
+        out,
+        "HTTP/1.1 "
+            + status
+            + "\r\ndate: "
+            + date
+            + "\r\ncontent-type: "
+            + reply.type()
+            + "\r\ncontent-length: "
+            + reply.length()
+            + "\r\nX-Content-Type-Options: nosniff\r\ncache-control: no-store\r\n"
+            + (keepAlive ? "\r\n" : "connection: close\r\n\r\n"));
+    out.writeBytes(body);
+    body.release();
+    context
+        .pipeline()
+        .context(HttpResponseEncoder.class)
+        .writeAndFlush(out)
+        .addListener(whenWritten);
   }
 
   private void last(Object message) {

@@ -33,15 +33,18 @@ final class ReplyWriterTest {
   private static final class Writing extends ChannelInboundHandlerAdapter {
     private final List<ChannelFuture> written = new ArrayList<>();
     private final HttpReply answer;
+    private final boolean keepAlive;
     private @Nullable ReplyWriter writer;
 
-    private Writing(HttpReply answer) {
+    private Writing(HttpReply answer, boolean keepAlive) {
       this.answer = answer;
+      this.keepAlive = keepAlive;
     }
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object request) {
-      writer = ReplyWriter.write(context, (HttpRequest) request, answer, true, "now", written::add);
+      writer =
+          ReplyWriter.write(context, (HttpRequest) request, answer, keepAlive, "now", written::add);
     }
 
     @Override
@@ -65,7 +68,7 @@ final class ReplyWriterTest {
   @ParameterizedTest
   @ValueSource(ints = {16_385, 32_768, 40_000, 100_000, 4_000_000})
   void everyByteIsSentOnce(int bytes) {
-    Writing handler = new Writing(HttpReply.bytes(200, "text/plain", List.of(body(bytes))));
+    Writing handler = new Writing(HttpReply.bytes(200, "text/plain", List.of(body(bytes))), true);
     EmbeddedChannel channel = new EmbeddedChannel(new HttpResponseEncoder(), handler);
     channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, HIGH_WATER_BYTES));
     channel.unsafe().outboundBuffer().setUserDefinedWritability(1, false);
@@ -79,6 +82,38 @@ final class ReplyWriterTest {
     String head = new String(sent, 0, sent.length - bytes, StandardCharsets.US_ASCII);
     assertEquals(head.length(), head.indexOf("\r\n\r\n") + 4, "more than the body was sent");
     channel.close();
+  }
+
+  /** A reply with a header of its own is encoded by Netty, here with one that it has anyway. */
+  @ParameterizedTest
+  @ValueSource(ints = {200, 201, 204, 304, 404, 409, 503})
+  void aReplyThatIsEncodedHereIsThatOfNetty(int status) {
+    for (HttpMethod method : List.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.POST)) {
+      for (int length : new int[] {0, 1, 300, 16_384}) {
+        for (boolean keepAlive : new boolean[] {true, false}) {
+          List<byte[]> parts = List.of(body(length / 3), body(length - length / 3));
+          HttpReply reply = HttpReply.bytes(status, HttpReply.JSON, parts);
+          byte[] here = answered(reply, method, keepAlive);
+          byte[] netty = answered(reply.with("cache-control", "no-store"), method, keepAlive);
+          String what = "%d %s %d %s".formatted(status, method, length, keepAlive);
+          assertEquals(text(netty), text(here), what);
+        }
+      }
+    }
+  }
+
+  private static String text(byte[] bytes) {
+    return new String(bytes, StandardCharsets.ISO_8859_1);
+  }
+
+  private static byte[] answered(HttpReply reply, HttpMethod method, boolean keepAlive) {
+    Writing handler = new Writing(reply, keepAlive);
+    EmbeddedChannel channel = new EmbeddedChannel(new HttpResponseEncoder(), handler);
+    channel.writeInbound(new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, method, "/"));
+    assertEquals(1, handler.written.size());
+    byte[] sent = sent(channel);
+    channel.close();
+    return sent;
   }
 
   private static byte[] sent(EmbeddedChannel channel) {
