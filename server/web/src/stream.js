@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { headers, isTokenNeeded } from './api.js';
+import { askServer } from './parts/useServer.js';
 
 const RETRY_MILLIS = 1000;
 
@@ -24,13 +25,14 @@ async function run(prefix, present, receive, signal) {
   state.value ||= 'connecting';
   while (!signal.aborted) {
     try {
+      const how = await askServer();
+      if (how && how.technique !== 'engine') {
+        state.value = 'unsupported';
+        return;
+      }
       const more = lastId ? { 'Last-Event-ID': lastId } : {};
       const query = new URLSearchParams({ prefix, present });
       const response = await fetch(`/v1/watch?${query}`, { headers: headers(more), signal });
-      if (response.status === 501) {
-        state.value = 'unsupported'; // the store is not the engine
-        return;
-      }
       if (response.status === 401) {
         isTokenNeeded.value = true;
         return;

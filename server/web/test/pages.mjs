@@ -1,10 +1,11 @@
 // Drives the page in Chromium: node test/pages.mjs URL CHROMIUM [DIRECTORY OF SCREENSHOTS]
-// The server counts on its engine. Prints what failed, and exits with 1.
+// The server counts on its engine; another, at the address in BOUNDED, in shards within bounds. Prints what failed, and exits with 1.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
 const [base, program, pictures] = process.argv.slice(2);
+const bounded = process.env.BOUNDED;
 const AXE = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const STRANGE = ['<script>alert(1)</script>', 'a"b\'c', '\u202egnp.exe', 'views/ü/%2F?#', 'x'.repeat(500)];
 const SIZES = [{ width: 360, height: 740 }, { width: 1280, height: 800 }];
@@ -25,7 +26,7 @@ const begun = new Date().toISOString();
 const view = (url, clientId) => call('POST', '/v1/views', { url, clientId, time: begun });
 
 /** Opens a page that fails on an error of its script, on a violation of the policy, and on a request elsewhere. */
-async function open(browser, options) {
+async function open(browser, options, from = base) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const faults = [];
@@ -36,7 +37,7 @@ async function open(browser, options) {
   });
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('request', (request) => {
-    if (!request.url().startsWith(base) && !request.url().startsWith('data:')) {
+    if (!request.url().startsWith(from) && !request.url().startsWith('data:')) {
       faults.push(`a request to ${request.url()}`);
     }
   });
@@ -145,6 +146,9 @@ const TESTS = {
     await page.getByLabel('Request id').fill('o-1');
     await page.getByRole('button', { name: 'Look up' }).click();
     await page.waitForSelector('text=applied 2');
+    for (const text of ['applied', 'replayed', 'rejected: below the floor']) {
+      await page.waitForSelector(`#recent ~ table td:text-is("${text}")`);
+    }
     await call('POST', `${path('stock')}/holds`, { delta: -5, floor: 0, ttl: 'PT1H' }, { 'Idempotency-Key': '"h-1"' });
     await page.reload();
     await page.waitForSelector('h2:text-is("Open holds")');
@@ -250,6 +254,41 @@ const TESTS = {
     assert.ok(Number((await figure('Applied').innerText()).replaceAll(/\D/g, '')) > 10);
     await page.goto(`${base}/#/server`);
     await page.waitForSelector('#figures ~ dl dt:text-is("Counters")');
+    await page.waitForSelector('#techniques ~ details[open] summary:has-text("engine (this server)")');
+    await page.locator('#techniques ~ details summary:has-text("marker-item")').click();
+    await page.waitForSelector('#techniques ~ details[open] p:visible >> nth=1');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'the log of the server is shown'(browser) {
+    const { page, faults, close } = await open(browser, {});
+    await page.goto(`${base}/#/server`);
+    await page.waitForSelector('#events ~ table td.bad:text-is("warn")');
+    await page.waitForSelector('#events ~ table td:has-text("a <b>test</b>")');
+    await page.waitForSelector('#events ~ table .note:has-text("reason: none")');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'a counter in shards, between its bounds'(browser) {
+    const { page, faults, close } = await open(browser, {}, bounded);
+    await page.goto(`${bounded}/#/counter?name=seats`);
+    await page.getByLabel('Amount').fill('7');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.waitForSelector('.results li.applied');
+    await page.waitForSelector('p:has-text("not below 0, not above 10")');
+    await page.waitForFunction(() => document.querySelector('meter')?.value === 7);
+    await page.getByRole('button', { name: 'Repeat the last one' }).click();
+    await page.waitForSelector('.results li.applied:has-text("already counted")');
+    await page.getByLabel('Amount').fill('4');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.waitForSelector('.results li.rejected');
+    await page.waitForSelector('#parts ~ table th:text-is("May add by itself")');
+    await checkLooks(page, 'bounds');
+    assert.equal(await page.locator('#recent').count(), 0);
+    await page.goto(`${bounded}/#/server`);
+    await page.waitForSelector('#techniques ~ details[open] summary:has-text("(this server)")');
     assert.deepEqual(faults, []);
     await close();
   },

@@ -2,8 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { failed, newId, path, request } from '../api.js';
 import { Chart } from '../parts/Chart.jsx';
 import { Copy } from '../parts/Copy.jsx';
+import { Gauge } from '../parts/Gauge.jsx';
 import { Parts } from '../parts/Parts.jsx';
 import { Past } from '../parts/Past.jsx';
+import { Recent } from '../parts/Recent.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { isPastKept, server, useServer } from '../parts/useServer.js';
@@ -31,6 +33,7 @@ export function Counter({ query }) {
         <h2 id="value">Value</h2>
         {!isMissing && <Trouble problem={read.problem} />}
         <p class="figure" aria-live="polite">{isMissing ? 'never counted' : grouped(value ?? '…')}</p>
+        <Gauge value={value} />
         <Balance data={read.data} />
         {live.times.length > 1 && (
           <Chart times={live.times} values={live.values} label={`Value of ${shown(name)} since this page was opened`} />
@@ -41,6 +44,7 @@ export function Counter({ query }) {
         <Count name={name} afterwards={read.again} />
         <Outcome name={name} />
       </div>
+      <Recent name={name} />
       <Open name={name} />
       <Parts name={name} />
       <Thresholds name={name} />
@@ -245,7 +249,8 @@ function Outcome({ name }) {
 
 /** The open holds. */
 function Open({ name }) {
-  const holds = useData(`${path(name)}/holds?limit=20`);
+  const how = useServer();
+  const holds = useData(how?.holds && `${path(name)}/holds?limit=20`);
   const rows = holds.data?.holds || [];
   if (rows.length === 0) {
     return null;

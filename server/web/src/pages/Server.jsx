@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { headers, token } from '../api.js';
+import { Events } from '../parts/Events.jsx';
+import { Techniques } from '../parts/Techniques.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { sum, useFigures } from '../parts/useFigures.js';
@@ -20,6 +22,7 @@ export function Server() {
         </p>
         <pre tabIndex={0}>{ready.text}</pre>
       </section>
+      <Events />
       <Figures />
       <Regions isRegional={data?.regional} />
       <section class="card" aria-labelledby="technique">
@@ -38,6 +41,7 @@ export function Server() {
           All routes: <a href="/openapi.json">openapi.json</a>. Figures for Prometheus: <code>/metrics</code>.
         </p>
       </section>
+      <Techniques />
     </>
   );
 }

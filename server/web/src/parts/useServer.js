@@ -4,22 +4,32 @@ import { request, token } from '../api.js';
 
 /** How the server counts; null until it is known. */
 export const server = signal(null);
-let askedWith; // the token with which it was asked for
+let asked; // the token with which it was asked for, and the answer
 
-/** Asks once how the server counts. */
-export function useServer() {
-  useEffect(() => {
-    if (askedWith === token.value) {
-      return;
-    }
-    askedWith = token.value;
-    request('/v1/technique')
+/** Asks once how the server counts; null if there is no answer. */
+export function askServer() {
+  if (asked?.token !== token.value) {
+    const mine = { token: token.value };
+    asked = mine;
+    mine.answer = request('/v1/technique')
       .then((data) => {
         server.value = data;
+        return data;
       })
       .catch(() => {
-        askedWith = undefined;
+        if (asked === mine) {
+          asked = undefined;
+        }
+        return null;
       });
+  }
+  return asked.answer;
+}
+
+/** How the server counts; null until it is known. */
+export function useServer() {
+  useEffect(() => {
+    askServer();
   }, [token.value]);
   return server.value;
 }

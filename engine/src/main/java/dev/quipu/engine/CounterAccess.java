@@ -5,6 +5,7 @@ import dev.quipu.AddResult;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.backend.RecentRequest;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.log.Records;
@@ -230,6 +231,7 @@ public final class CounterAccess extends CounterReads {
     long meta = IdTable.meta(ordinal, IdTable.APPLIED, mark);
     state.counters.markIds(ordinal, state.ids.epoch());
     state.ids.add(high, low, meta, delta, after, state.timeMillis, state.frame);
+    state.recent.applied(ordinal, high, low, delta, after, state.wallMillis);
     group.once(ordinal, high, low, delta, after, mark);
   }
 
@@ -244,16 +246,20 @@ public final class CounterAccess extends CounterReads {
     Add add = given.at(scale);
     RequestId id = add.id();
     if (id != null && ordinal >= 0 && seen(id, ordinal)) {
-      return state.adds.counted(repeated(add, ordinal));
+      return answered(add, repeated(add, ordinal));
     }
     requireNumber(ordinal, add.counter());
     long value = isAlive(ordinal) ? state.counters.value(ordinal) : 0;
     Rejection why = Rejection.of(value, add.delta(), add.bounds());
     if (why != null) {
       OptionalLong known = OptionalLong.of(value);
-      return state.adds.counted(new AddResult.Rejected(why, known, List.of(), scale));
+      return answered(add, new AddResult.Rejected(why, known, List.of(), scale));
     }
     return state.adds.counted(apply(add, ordinal, value + add.delta()));
+  }
+
+  private AddResult answered(Add add, AddResult result) {
+    return state.adds.counted(state.recent.answered(add, result, state.wallMillis));
   }
 
   /** Returns whether the add has a request id that is remembered. */
@@ -416,6 +422,12 @@ public final class CounterAccess extends CounterReads {
     state.tombstones.add(ordinal);
     state.endChange();
     return true;
+  }
+
+  List<RecentRequest> recentRequests(String counter, int limit) {
+    int ordinal = state.counters.find(counter);
+    int scale = ordinal < 0 ? 0 : state.counters.scale(ordinal);
+    return state.recent.of(counter, ordinal, scale, limit);
   }
 
   /** Returns the outcome of a request; see {@link dev.quipu.Counters#outcome}. */

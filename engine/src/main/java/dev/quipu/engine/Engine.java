@@ -20,6 +20,7 @@ import dev.quipu.backend.CounterFeed;
 import dev.quipu.backend.CounterHistory;
 import dev.quipu.backend.CounterThresholds;
 import dev.quipu.backend.EmbeddedEngine;
+import dev.quipu.backend.RecentRequest;
 import dev.quipu.engine.commit.Checkpointer;
 import dev.quipu.engine.commit.Committer;
 import dev.quipu.engine.commit.ExpirySweeper;
@@ -331,6 +332,12 @@ public final class Engine implements EmbeddedEngine {
   private <T> T run(CounterOperation<T> operation) {
     run(List.of(operation));
     return operation.result();
+  }
+
+  @Override
+  public List<RecentRequest> recentRequests(String counter, int limit) {
+    return committer.get(
+        (state, group) -> new CounterAccess(state, group).recentRequests(counter, limit));
   }
 
   /**

@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Add;
+import dev.quipu.Bounds;
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.history.HistoryRules;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.route.Services;
@@ -17,7 +19,10 @@ import dev.quipu.server.webhook.AllowedHosts;
 import dev.quipu.server.webhook.Backoff;
 import dev.quipu.server.webhook.WebhookSecret;
 import dev.quipu.server.webhook.Webhooks;
+import dev.quipu.shard.ShardOptions;
+import dev.quipu.shard.Sharded;
 import dev.quipu.simulation.time.ManualClock;
+import dev.quipu.technique.MarkerItem;
 import dev.quipu.testservers.Tool;
 import dev.quipu.time.Clock;
 import java.io.ByteArrayOutputStream;
@@ -35,6 +40,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** The page for a browser: built from its sources, and driven in Chromium. */
 final class PageIT {
@@ -56,8 +62,14 @@ final class PageIT {
 
   /** Runs a program in the directory of the sources; returns its output. */
   private static String run(String... command) throws Exception {
-    Process process =
-        new ProcessBuilder(command).directory(WEB.toFile()).redirectErrorStream(true).start();
+    return run(Map.of(), command);
+  }
+
+  private static String run(Map<String, String> environment, String... command) throws Exception {
+    ProcessBuilder builder =
+        new ProcessBuilder(command).directory(WEB.toFile()).redirectErrorStream(true);
+    builder.environment().putAll(environment);
+    Process process = builder.start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertEquals(0, process.waitFor(), String.join(" ", command) + "\n" + output);
     return output;
@@ -101,6 +113,17 @@ final class PageIT {
     }
   }
 
+  /** Counts in shards, within bounds. */
+  private static Quipu inShards() {
+    ShardOptions options = ShardOptions.fixed(4).within(Bounds.between(0, 10));
+    return Backends.on(
+        new MemoryDriver(), store -> new Sharded(store, new MarkerItem(store), options));
+  }
+
+  private static String url(HttpServer server) {
+    return "http://127.0.0.1:" + server.address().getPort();
+  }
+
   @Test
   void itWorksInABrowser() throws Exception {
     Optional<String> chromium = Tool.find("chromium");
@@ -109,6 +132,7 @@ final class PageIT {
     countTwoHoursAgo();
     Engine engine = Engine.open(directory, EngineOptions.defaults());
     try (Quipu quipu = Backends.on(engine);
+        Quipu sharded = inShards();
         Webhooks webhooks =
             Webhooks.start(
                 engine.thresholds(),
@@ -121,9 +145,20 @@ final class PageIT {
             HttpServer.start(
                 options,
                 Services.of(quipu, "engine:").sending(Optional.of(webhooks)),
-                Clock.system())) {
-      String url = "http://127.0.0.1:" + server.address().getPort();
-      String output = run("node", "test/pages.mjs", url, chromium.orElseThrow());
+                Clock.system());
+        HttpServer other =
+            HttpServer.start(options, Services.of(sharded, "memory:"), Clock.system())) {
+      LoggerFactory.getLogger("dev.quipu")
+          .atWarn()
+          .addKeyValue("reason", "none")
+          .log("a <b>test</b>");
+      String output =
+          run(
+              Map.of("BOUNDED", url(other)),
+              "node",
+              "test/pages.mjs",
+              url(server),
+              chromium.orElseThrow());
       System.out.print(output);
       assertTrue(output.contains("passed: "), output);
     }

@@ -4,6 +4,7 @@ import dev.quipu.Holds;
 import dev.quipu.Transactions;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.Technique;
+import java.util.List;
 
 /**
  * A store in this process: it provides counters of its own, and is a store for every technique. The
@@ -26,6 +27,12 @@ public interface EmbeddedEngine extends Technique, AutoCloseable {
 
   /** Returns the values at past boundaries. */
   CounterHistory history();
+
+  /**
+   * Returns the last requests with ids to a counter, the newest first, if they are among the last
+   * 4,096 to all counters since the engine was opened.
+   */
+  List<RecentRequest> recentRequests(String counter, int limit);
 
   /** Returns the thresholds of counters. */
   CounterThresholds thresholds();

@@ -7,12 +7,14 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.turbo.TurboFilter;
+import ch.qos.logback.core.AppenderBase;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
 import ch.qos.logback.core.spi.ContextAwareBase;
 import ch.qos.logback.core.spi.FilterReply;
 import co.elastic.logging.JsonUtils;
 import co.elastic.logging.logback.EcsEncoder;
+import dev.quipu.server.net.RecentLog;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -97,8 +99,20 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
     // These warn of a choice of transport, and of each connection that a restart of a store closed.
     ERRORS_ONLY.forEach(name -> context.getLogger(name).setLevel(Level.ERROR));
     context.getLogger("ROOT").addAppender(appender);
+    RecentAppender recent = new RecentAppender();
+    recent.setContext(context);
+    recent.start();
+    context.getLogger("ROOT").addAppender(recent);
     context.addTurboFilter(new ErrorFilter());
     return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+  }
+
+  /** Keeps the last entries in memory, too. */
+  private static final class RecentAppender extends AppenderBase<ILoggingEvent> {
+    @Override
+    protected void append(ILoggingEvent entry) {
+      RecentLog.ofProcess().add(entry);
+    }
   }
 
   /** One line of JSON for each entry, in the Elastic Common Schema. */

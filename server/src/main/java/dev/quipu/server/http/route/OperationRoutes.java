@@ -1,15 +1,11 @@
 package dev.quipu.server.http.route;
 
-import dev.quipu.Bounds;
-import dev.quipu.Counters;
 import dev.quipu.QuipuException;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import dev.quipu.time.Clock;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -118,31 +114,6 @@ public record OperationRoutes(
     } catch (QuipuException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     }
-  }
-
-  /** GET /v1/technique: reports how the server counts. */
-  HttpReply technique(Exchange exchange) {
-    exchange.allowParameters(Set.of());
-    Counters counters = services.quipu().counters();
-    Map<String, Object> members = new LinkedHashMap<>();
-    members.put("technique", counters.technique());
-    members.put(
-        "guarantees",
-        counters.guarantees().stream()
-            .sorted()
-            .map(each -> each.name().toLowerCase(Locale.ROOT).replace('_', '-'))
-            .toList());
-    Bounds bounds = counters.bounds();
-    if (bounds.floor() != Long.MIN_VALUE) {
-      members.put("floor", Long.toString(bounds.floor()));
-    }
-    if (bounds.ceiling() != Long.MAX_VALUE) {
-      members.put("ceiling", Long.toString(bounds.ceiling()));
-    }
-    members.put("regional", services.quipu().isRegional());
-    members.put("parts", PartRoutes.hasParts(counters));
-    members.put("history", HistoryRoutes.patterns(counters));
-    return HttpReply.json(200, members);
   }
 
   /** GET /metrics */

@@ -7,6 +7,7 @@ import dev.quipu.sequence.RangeJobs;
 import dev.quipu.sequence.RevisionLog;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.server.http.message.Failures;
+import dev.quipu.server.net.RecentLog;
 import dev.quipu.server.watch.WatchHub;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewAggregates;
@@ -70,6 +71,8 @@ public final class Routes {
     HistoryRoutes history = new HistoryRoutes(quipu.counters(), services.views(), clock);
     ThresholdRoutes thresholds = new ThresholdRoutes(quipu.counters(), services.webhooks());
     PartRoutes parts = new PartRoutes(quipu.counters(), services.regions());
+    RecentRoutes recent = new RecentRoutes(quipu.counters(), RecentLog.ofProcess());
+    TechniqueRoutes techniques = new TechniqueRoutes(services);
     BadgeRoutes badges = new BadgeRoutes(quipu.counters(), isShown);
     PageRoutes page = new PageRoutes();
     OperationRoutes operation = new OperationRoutes(services, metrics, impediment, clock);
@@ -85,6 +88,7 @@ public final class Routes {
             Route.get("/v1/counters/{name}/holds", holds::list),
             Route.get("/v1/counters/{name}/history", history::values),
             Route.get("/v1/counters/{name}/parts", parts::parts),
+            Route.get("/v1/counters/{name}/requests", recent::requests),
             Route.get("/v1/regions", parts::regions),
             Route.get("/v1/history", history::sums),
             Route.get("/v1/thresholds", thresholds::list),
@@ -130,7 +134,9 @@ public final class Routes {
             Route.post("/v1/jobs/{name}/release", SMALL_BODY_BYTES_MAX, jobs::release),
             Route.put("/v1/jobs/{name}", SMALL_BODY_BYTES_MAX, jobs::open),
             Route.get("/v1/jobs/{name}", jobs::read),
-            Route.get("/v1/technique", operation::technique),
+            Route.get("/v1/technique", techniques::current),
+            Route.get("/v1/techniques", techniques::all),
+            Route.get("/v1/events", recent::events),
             Route.get("/v1/demo", DemoRoutes::run),
             Route.get(HitRoutes.BADGE, hits::badge).andForPages(),
             Route.get("/hit/{name}.json", hits::shield).andForPages(),

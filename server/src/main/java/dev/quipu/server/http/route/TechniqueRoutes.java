@@ -1,0 +1,94 @@
+package dev.quipu.server.http.route;
+
+import dev.quipu.Bounds;
+import dev.quipu.Counters;
+import dev.quipu.Guarantee;
+import dev.quipu.Holds;
+import dev.quipu.engine.Engine;
+import dev.quipu.layer.Store;
+import dev.quipu.server.http.message.Exchange;
+import dev.quipu.server.http.message.HttpReply;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Serves how the server counts, and how it could. */
+record TechniqueRoutes(Services services) {
+  /** The prefix of a technique that counts in shards. */
+  private static final String SHARDED = "sharded-";
+
+  /** GET /v1/technique: reports how the server counts. */
+  HttpReply current(Exchange exchange) {
+    exchange.allowParameters(Set.of());
+    Counters counters = services.quipu().counters();
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("technique", counters.technique());
+    members.put(
+        "guarantees", counters.guarantees().stream().sorted().map(TechniqueRoutes::name).toList());
+    Bounds bounds = counters.bounds();
+    if (bounds.floor() != Long.MIN_VALUE) {
+      members.put("floor", Long.toString(bounds.floor()));
+    }
+    if (bounds.ceiling() != Long.MAX_VALUE) {
+      members.put("ceiling", Long.toString(bounds.ceiling()));
+    }
+    members.put("regional", services.quipu().isRegional());
+    members.put("parts", PartRoutes.hasParts(counters));
+    members.put("holds", hasHolds());
+    members.put("history", HistoryRoutes.patterns(counters));
+    return HttpReply.json(200, members);
+  }
+
+  private boolean hasHolds() {
+    try {
+      var unused = services.quipu().part(Holds.class);
+      return true;
+    } catch (UnsupportedOperationException e) {
+      return false;
+    }
+  }
+
+  /** GET /v1/techniques: reports what each technique guarantees, and whether it works here. */
+  HttpReply all(Exchange exchange) {
+    exchange.allowParameters(Set.of());
+    Optional<StoreProfile> profile =
+        services.quipu().isRegional()
+            ? Optional.empty()
+            : Optional.of(services.quipu().part(Store.class).profile());
+    String current = services.quipu().counters().technique().replaceFirst("^" + SHARDED, "");
+    List<Map<String, Object>> techniques =
+        Stream.concat(Stream.of(Engine.SPEC), Techniques.ALL.stream())
+            .map(spec -> members(spec, profile, current))
+            .toList();
+    return HttpReply.json(200, Map.of("techniques", techniques));
+  }
+
+  private static Map<String, Object> members(
+      TechniqueSpec spec, Optional<StoreProfile> profile, String current) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    boolean isCurrent = spec.name().equals(current);
+    members.put("name", spec.name());
+    members.put("summary", spec.summary());
+    members.put("current", isCurrent);
+    profile.ifPresent(store ->
+        members.put("works", isCurrent || (!spec.equals(Engine.SPEC) && spec.worksOn(store))));
+    members.put(
+        "guarantees", spec.guarantees().stream().sorted().map(Guarantee::sentence).toList());
+    members.put("afterLostReply", spec.afterLostReply());
+    members.put("perAdd", spec.perAdd());
+    members.put("perRead", spec.perRead());
+    members.put("source", spec.source());
+    return members;
+  }
+
+  private static String name(Guarantee guarantee) {
+    return guarantee.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

@@ -1,0 +1,47 @@
+import { path } from '../api.js';
+import { useData } from './useData.js';
+import { useServer } from './useServer.js';
+import { grouped } from '../text.js';
+
+const WHY = {
+  floor: 'below the floor',
+  ceiling: 'above the ceiling',
+  overflow: 'beyond 64 bits',
+  canceled: 'the request was canceled',
+};
+
+/** The last requests with ids, if the server keeps them. */
+export function Recent({ name }) {
+  const how = useServer();
+  const { data } = useData(how?.technique === 'engine' && `${path(name)}/requests?limit=20`, 5000);
+  const rows = data?.requests || [];
+  if (rows.length === 0) {
+    return null;
+  }
+  return (
+    <section class="card" aria-labelledby="recent">
+      <h2 id="recent">Recent requests</h2>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Id</th><th scope="col" class="number">Amount</th>
+            <th scope="col">Outcome</th><th scope="col" class="number">Value</th><th scope="col">Time</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((each, i) => (
+            <tr key={`${each.id} ${each.time} ${i}`}>
+              <td><code title={each.id}>{each.id.slice(0, 8)}…</code></td>
+              <td class="number">{grouped(each.delta)}</td>
+              <td class={each.outcome === 'rejected' || each.outcome === 'conflict' ? 'bad' : ''}>
+                {each.outcome}{each.why && `: ${WHY[each.why] ?? each.why}`}
+              </td>
+              <td class="number">{each.value === undefined ? '' : grouped(each.value)}</td>
+              <td>{new Date(each.time).toLocaleTimeString()}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
