@@ -26,7 +26,7 @@ public record Reply(int status, byte[] body, boolean writes) {
   }
 
   /** Returns the body as JSON, whatever the status is. */
-  JsonNode parsed() {
+  public JsonNode parsed() {
     return parse(text());
   }
 
@@ -36,7 +36,7 @@ public record Reply(int status, byte[] body, boolean writes) {
   }
 
   /** Returns this reply; throws the failure that it reports if it has another status. */
-  Reply require(int wanted) {
+  public Reply require(int wanted) {
     if (status != wanted) {
       throw failure();
     }

@@ -66,7 +66,7 @@ public record Request(
   }
 
   /** Returns a request without a body. */
-  static Request bare(String method, String path, Effect effect) {
+  public static Request bare(String method, String path, Effect effect) {
     return new Request(method, path, effect, "", NOTHING, null, false);
   }
 

@@ -98,6 +98,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
           JobCommand.class,
           ChangesCommand.class,
           HitsCommand.class,
+          ThresholdCommand.class,
           ImportCommand.class,
           IngestCommand.class,
           CounterCommands.ExportCommand.class,

@@ -12,6 +12,7 @@ import dev.quipu.backend.CounterThresholds.Threshold;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.cli.QuipuCommand;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.server.webhook.AllowedHosts;
 import dev.quipu.server.webhook.Backoff;
@@ -19,9 +20,12 @@ import dev.quipu.server.webhook.WebhookSecret;
 import dev.quipu.server.webhook.Webhooks;
 import dev.quipu.time.Clock;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.URI;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -30,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
 
 /** Thresholds over HTTP. */
 @SuppressWarnings("NullAway.Init") // JUnit calls start before each test
@@ -140,6 +145,60 @@ final class ThresholdsTest {
     assertEquals(400, put("..", SOLD_OUT).status());
     assertEquals(400, put("%C3%A9", SOLD_OUT).status());
     assertEquals(400, put("a".repeat(65), SOLD_OUT).status());
+  }
+
+  private String run(String... words) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine line =
+        QuipuCommand.commandLine(path -> Quipu.builder().directory(path).build(), Clock.system());
+    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    List<String> all = new ArrayList<>(List.of(words));
+    all.addFirst("threshold");
+    if (!all.contains("--data")) {
+      all.add("--server=http://127.0.0.1:" + server.address().getPort());
+    }
+    int code = line.execute(all.toArray(String[]::new));
+    return "%d %s%s".formatted(code, out, err).replace(System.lineSeparator(), "\n").strip();
+  }
+
+  private String define(String... more) {
+    List<String> all = new ArrayList<>(List.of("put", "low", "--webhook=http://127.0.0.1:1/x"));
+    all.addAll(List.of(more));
+    return run(all.toArray(String[]::new));
+  }
+
+  @Test
+  void commandsDefineListAndDeleteThresholds() {
+    assertEquals("0", run("list"));
+    String shown = "low\tdown 2.5\tstock/*\thttp://127.0.0.1:1/x";
+    assertEquals("0 " + shown, define("--prefix=stock/", "--at=2.5", "--direction=down"));
+    assertEquals("0 " + shown, run("list"));
+    var unusedUp = engine.add(new Add("stock/a", 4, null));
+    var unusedDown = engine.add(new Add("stock/a", -4, null));
+    assertTrue(run("list").startsWith("0 " + shown + "\twaiting: 1"), run("list"));
+    assertEquals(
+        "0 low\tup -3\tstock/a\thttp://127.0.0.1:1/x",
+        define("--counter=stock/a", "--at=-3", "--direction=up").replaceAll("\twaiting.*", ""));
+    String json = run("list", "--json");
+    assertTrue(json.contains("\"counter\":\"stock/a\",\"at\":\"-3\",\"direction\":\"up\""), json);
+    assertEquals("0 deleted", run("delete", "low"));
+    assertEquals("0 deleted", run("delete", "low"));
+    assertEquals("0", run("list"));
+  }
+
+  @Test
+  void wrongOptionsOfTheCommandAreExplained() {
+    String none = define("--at=1", "--direction=up");
+    assertTrue(none.startsWith("2 ") && none.contains("one of --counter and --prefix"), none);
+    String both = define("--at=1", "--direction=up", "--counter=a", "--prefix=a");
+    assertTrue(both.startsWith("2 ") && both.contains("one of --counter and --prefix"), both);
+    String direction = define("--at=1", "--direction=left", "--counter=a");
+    assertTrue(direction.startsWith("2 ") && direction.contains("must be up or down"), direction);
+    String at = define("--at=many", "--direction=up", "--counter=a");
+    assertTrue(at.startsWith("2 ") && at.contains("field at"), at);
+    String data = run("delete", "low", "--data", directory.resolve("other").toString());
+    assertTrue(data.startsWith("2 ") && data.contains("--webhook-allow"), data);
   }
 
   @Test

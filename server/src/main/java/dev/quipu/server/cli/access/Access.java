@@ -82,6 +82,13 @@ public interface Access extends AutoCloseable {
    */
   HitCalls hits();
 
+  /**
+   * Returns calls on thresholds.
+   *
+   * @throws IllegalArgumentException in a data directory
+   */
+  ThresholdCalls thresholds();
+
   /** Returns the sequences of records. */
   SequenceAccess sequences();
 

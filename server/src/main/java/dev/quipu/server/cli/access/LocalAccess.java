@@ -169,6 +169,13 @@ final class LocalAccess implements Access {
   }
 
   @Override
+  public ThresholdCalls thresholds() {
+    throw new IllegalArgumentException(
+        "a data directory sends nothing to webhooks; use --server, with a server that was started"
+            + " with --webhook-allow");
+  }
+
+  @Override
   public HitCalls hits() {
     throw new IllegalArgumentException(
         "a data directory keeps no hits; use --server, with a server that was started with"

@@ -297,6 +297,11 @@ public final class RemoteAccess implements Access {
   }
 
   @Override
+  public ThresholdCalls thresholds() {
+    return new ThresholdCalls(calls);
+  }
+
+  @Override
   public HitCalls hits() {
     return new HitCalls(calls);
   }
