@@ -35,6 +35,7 @@ public final class LargeState {
   private static final long SPREAD = 0x9E3779B97F4A7C15L; // odd: all names differ
   private static final String HEAP = "-Xmx7g";
   private static final long STATE_BYTES_MAX = 6L << 30;
+  private static final long INDEX_BYTES_MAX = 256 << 20;
   private static final String READY = "ready ";
 
   private LargeState() {}
@@ -101,7 +102,11 @@ public final class LargeState {
     long counters = Long.parseLong(arguments[2]);
     long start = Clock.system().nanoTime();
     Engine engine =
-        Engine.open(directory, EngineOptions.defaults().withMemoryBytesMax(STATE_BYTES_MAX));
+        Engine.open(
+            directory,
+            EngineOptions.defaults()
+                .withMemoryBytesMax(STATE_BYTES_MAX)
+                .withIdIndexBytesMax(INDEX_BYTES_MAX)); // as serve --memory does
     double seconds = seconds(start);
     switch (arguments[0]) {
       case "write" -> {

@@ -60,11 +60,16 @@ public final class EngineFlags {
     if (history != null) {
       options = options.withHistory(history);
     }
-    return memory == null ? options : options.withMemoryBytesMax(withinHeap(memory));
+    if (memory == null) {
+      return options;
+    }
+    long heap = Runtime.getRuntime().maxMemory();
+    long bytes = withinHeap(memory, heap);
+    long index = Math.min(options.idIndexBytesMax(), (heap - bytes) / MEMORY_SHARE);
+    return options.withMemoryBytesMax(bytes).withIdIndexBytesMax(index);
   }
 
-  private static long withinHeap(long bytes) {
-    long heap = Runtime.getRuntime().maxMemory();
+  private static long withinHeap(long bytes, long heap) {
     long most = heap / MEMORY_SHARE * (MEMORY_SHARE - 1);
     if (bytes > most) {
       long needed = bytes / (MEMORY_SHARE - 1) * MEMORY_SHARE;
