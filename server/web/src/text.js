@@ -15,6 +15,14 @@ export function grouped(decimal) {
   return fraction === undefined ? digits : `${digits}.${fraction}`;
 }
 
+/** A time in ISO 8601 as that of this place, to the second. */
+export function local(time) {
+  const at = new Date(time);
+  const two = (number) => String(number).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
 /** A text as one word of a shell; characters that change the direction of text as escapes of bash and zsh. */
 export function quoted(text) {
   if (text.search(BIDI) >= 0) {

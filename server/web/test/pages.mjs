@@ -147,7 +147,7 @@ const TESTS = {
     await page.getByRole('button', { name: 'Look up' }).click();
     await page.waitForSelector('text=applied 2');
     for (const text of ['applied', 'replayed', 'rejected: below the floor']) {
-      await page.waitForSelector(`#recent ~ table td:text-is("${text}")`);
+      await page.waitForSelector(`#recent ~ div table td:text-is("${text}")`);
     }
     await call('POST', `${path('stock')}/holds`, { delta: -5, floor: 0, ttl: 'PT1H' }, { 'Idempotency-Key': '"h-1"' });
     await page.reload();
@@ -264,9 +264,9 @@ const TESTS = {
   async 'the log of the server is shown'(browser) {
     const { page, faults, close } = await open(browser, {});
     await page.goto(`${base}/#/server`);
-    await page.waitForSelector('#events ~ table td.bad:text-is("warn")');
-    await page.waitForSelector('#events ~ table td:has-text("a <b>test</b>")');
-    await page.waitForSelector('#events ~ table .note:has-text("reason: none")');
+    await page.waitForSelector('#events ~ div table td.bad:text-is("warn")');
+    await page.waitForSelector('#events ~ div table td:has-text("a <b>test</b>")');
+    await page.waitForSelector('#events ~ div table .note:has-text("reason: none")');
     assert.deepEqual(faults, []);
     await close();
   },
@@ -284,7 +284,7 @@ const TESTS = {
     await page.getByLabel('Amount').fill('4');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.waitForSelector('.results li.rejected');
-    await page.waitForSelector('#parts ~ table th:text-is("May add by itself")');
+    await page.waitForSelector('#parts ~ div table th:text-is("May add by itself")');
     await checkLooks(page, 'bounds');
     assert.equal(await page.locator('#recent').count(), 0);
     await page.goto(`${bounded}/#/server`);
@@ -338,7 +338,7 @@ const TESTS = {
     await add('crossed/a', 7);
     const { page, faults, close } = await open(browser, {});
     await page.goto(`${base}/#/counter?name=crossed/a`);
-    await page.waitForSelector('#thresholds ~ table td.bad:has-text("cannot connect to 127.0.0.1:1")');
+    await page.waitForSelector('#thresholds ~ div table td.bad:has-text("cannot connect to 127.0.0.1:1")');
     await checkLooks(page, 'thresholds');
     await page.goto(`${base}/#/counter?name=views/home`);
     await page.waitForSelector('.figure');

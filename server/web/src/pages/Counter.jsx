@@ -11,7 +11,7 @@ import { useData } from '../parts/useData.js';
 import { isPastKept, server, useServer } from '../parts/useServer.js';
 import { href } from '../router.js';
 import { follow, state } from '../stream.js';
-import { attribute, grouped, javaString, quoted, shown } from '../text.js';
+import { attribute, grouped, javaString, local, quoted, shown } from '../text.js';
 
 const POINTS_MAX = 3000;
 
@@ -39,7 +39,7 @@ export function Counter({ query }) {
           <Chart times={live.times} values={live.values} label={`Value of ${shown(name)} since this page was opened`} />
         )}
       </section>
-      {how && (isPastKept(name) ? <Past name={name} /> : <NoPast name={name} />)}
+      {how && (isPastKept(name) ? <Past name={name} /> : how.technique === 'engine' && <NoPast name={name} />)}
       <div class="columns wide">
         <Count name={name} afterwards={read.again} />
         <Outcome name={name} />
@@ -82,28 +82,31 @@ function Thresholds({ name }) {
   return (
     <section class="card" aria-labelledby="thresholds">
       <h2 id="thresholds">Thresholds</h2>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Id</th><th scope="col">Direction</th><th scope="col" class="number">At</th>
-            <th scope="col" class="number">Waiting</th><th scope="col">Webhook</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((each) => (
-            <tr key={each.id}>
-              <td><code>{each.id}</code></td>
-              <td>{each.direction}</td>
-              <td class="number">{grouped(each.at)}</td>
-              <td class="number">{grouped(each.waiting)}</td>
-              <td class={each.failing ? 'bad' : ''}>
-                {each.webhook}
-                {each.failing && `: ${each.failing.reason}${each.failing.attempts ? ` (failed attempts: ${each.failing.attempts})` : ''}`}
-              </td>
+      <div class="wide" tabIndex={0} role="group" aria-label="Thresholds">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Id</th><th scope="col">Of</th><th scope="col">Direction</th><th scope="col" class="number">At</th>
+              <th scope="col" class="number">Waiting</th><th scope="col">Webhook</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {rows.map((each) => (
+              <tr key={each.id}>
+                <td><code>{each.id}</code></td>
+                <td class="long"><bdi>{shown(each.counter ?? each.prefix)}</bdi>{each.counter === undefined && '*'}</td>
+                <td>{each.direction}</td>
+                <td class="number">{grouped(each.at)}</td>
+                <td class="number">{grouped(each.waiting)}</td>
+                <td class={each.failing ? 'bad long' : 'long'}>
+                  {each.webhook}
+                  {each.failing && `: ${each.failing.reason}${each.failing.attempts ? ` (failed attempts: ${each.failing.attempts})` : ''}`}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }
@@ -144,6 +147,8 @@ function Balance({ data }) {
 
 /** Buttons that count, and the same as commands and code. */
 function Count({ name, afterwards }) {
+  const how = useServer();
+  const takesFloor = !how || (how.floor === undefined && how.ceiling === undefined); // or the server has bounds
   const [delta, setDelta] = useState('1');
   const [floor, setFloor] = useState('');
   const [results, setResults] = useState([]);
@@ -179,13 +184,17 @@ function Count({ name, afterwards }) {
           Amount
           <input inputmode="decimal" required value={delta} onInput={(event) => setDelta(event.currentTarget.value)} />
         </label>
-        <label>
-          Not below
-          <input inputmode="decimal" placeholder="no floor" value={floor} onInput={(event) => setFloor(event.currentTarget.value)} />
-        </label>
+        {takesFloor && (
+          <label>
+            Not below
+            <input inputmode="decimal" placeholder="no floor" value={floor} onInput={(event) => setFloor(event.currentTarget.value)} />
+          </label>
+        )}
         <button type="submit" disabled={!isAmount}>Add</button>
         <button type="button" onClick={() => send({ delta: '1', floor: '', id: newId() })}>+1</button>
-        <button type="button" onClick={() => send({ delta: '-1', floor: '0', id: newId() })}>−1, not below 0</button>
+        <button type="button" onClick={() => send({ delta: '-1', floor: takesFloor ? '0' : '', id: newId() })}>
+          {takesFloor ? '−1, not below 0' : '−1'}
+        </button>
         <button type="button" disabled={!results.length} onClick={() => send(last.current)}>Repeat the last one</button>
       </form>
       <ul class="results" aria-live="polite">
@@ -267,7 +276,7 @@ function Open({ name }) {
             <tr key={hold.id}>
               <td><code>{hold.id}</code></td>
               <td class="number">{hold.counters.find((each) => each.counter === name)?.delta}</td>
-              <td>{hold.expires}</td>
+              <td>{local(hold.expires)}</td>
             </tr>
           ))}
         </tbody>

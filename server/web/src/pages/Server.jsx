@@ -5,7 +5,7 @@ import { Techniques } from '../parts/Techniques.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { sum, useFigures } from '../parts/useFigures.js';
-import { grouped, shown } from '../text.js';
+import { grouped, local, shown } from '../text.js';
 
 /** How the server counts, and whether it can. */
 export function Server() {
@@ -59,7 +59,7 @@ function Regions({ isRegional }) {
             <tr key={each.name}>
               <td>{shown(each.name)}</td>
               <td class={each.responds ? 'good' : 'bad'}>{regionState(each)}</td>
-              <td>{each.leaseUntil ?? 'none'}</td>
+              <td>{each.leaseUntil ? local(each.leaseUntil) : 'none'}</td>
             </tr>
           ))}
         </tbody>

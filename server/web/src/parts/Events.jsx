@@ -1,5 +1,5 @@
 import { useData } from './useData.js';
-import { shown } from '../text.js';
+import { local, shown } from '../text.js';
 import { Trouble } from './Trouble.jsx';
 
 /** What the server wrote to its log last. */
@@ -12,23 +12,25 @@ export function Events() {
       <Trouble problem={problem} />
       {data && rows.length === 0 && <p class="note">none since the start</p>}
       {rows.length > 0 && (
-        <table>
-          <thead><tr><th scope="col">Time</th><th scope="col">Level</th><th scope="col">Event</th></tr></thead>
-          <tbody>
-            {rows.map((each, i) => (
-              <tr key={`${each.time} ${i}`}>
-                <td>{new Date(each.time).toLocaleString()}</td>
-                <td class={each.level === 'info' ? '' : 'bad'}>{each.level}</td>
-                <td>
-                  {shown(each.message)}
-                  {Object.entries(each.details).map(([key, value]) => (
-                    <div key={key} class="note">{shown(key)}: {shown(value)}</div>
-                  ))}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <div class="wide" tabIndex={0} role="group" aria-label="Events">
+          <table>
+            <thead><tr><th scope="col">Time</th><th scope="col">Level</th><th scope="col">Event</th></tr></thead>
+            <tbody>
+              {rows.map((each, i) => (
+                <tr key={`${each.time} ${i}`}>
+                  <td>{local(each.time)}</td>
+                  <td class={each.level === 'info' ? '' : 'bad'}>{each.level}</td>
+                  <td class="long">
+                    {shown(each.message)}
+                    {Object.entries(each.details).map(([key, value]) => (
+                      <div key={key} class="note">{shown(key)}: {shown(value)}</div>
+                    ))}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
     </section>
   );

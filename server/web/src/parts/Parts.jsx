@@ -26,25 +26,27 @@ export function Parts({ name }) {
 function Table({ rows }) {
   const isBounded = rows.some((each) => each.below !== undefined || each.above !== undefined);
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Part</th><th scope="col" class="number">Counted</th>
-          {isBounded && <th scope="col" class="number wrap">May subtract by itself</th>}
-          {isBounded && <th scope="col" class="number wrap">May add by itself</th>}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((each) => (
-          <tr key={each.name}>
-            <td>{shown(each.name)}{each.note && <span class="note"> ({each.note})</span>}</td>
-            <td class="number">{grouped(each.value)}</td>
-            {isBounded && <td class="number">{grouped(each.below ?? 'all')}</td>}
-            {isBounded && <td class="number">{grouped(each.above ?? 'all')}</td>}
+    <div class="wide" tabIndex={0} role="group" aria-label="Parts">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Part</th><th scope="col" class="number">Counted</th>
+            {isBounded && <th scope="col" class="number wrap">May subtract by itself</th>}
+            {isBounded && <th scope="col" class="number wrap">May add by itself</th>}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.map((each) => (
+            <tr key={each.name}>
+              <td>{shown(each.name)}{each.note && <span class="note"> ({each.note})</span>}</td>
+              <td class="number">{grouped(each.value)}</td>
+              {isBounded && <td class="number">{grouped(each.below ?? 'all')}</td>}
+              {isBounded && <td class="number">{grouped(each.above ?? 'all')}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

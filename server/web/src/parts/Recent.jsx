@@ -1,7 +1,7 @@
 import { path } from '../api.js';
 import { useData } from './useData.js';
 import { useServer } from './useServer.js';
-import { grouped } from '../text.js';
+import { grouped, local } from '../text.js';
 
 const WHY = {
   floor: 'below the floor',
@@ -21,27 +21,30 @@ export function Recent({ name }) {
   return (
     <section class="card" aria-labelledby="recent">
       <h2 id="recent">Recent requests</h2>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Id</th><th scope="col" class="number">Amount</th>
-            <th scope="col">Outcome</th><th scope="col" class="number">Value</th><th scope="col">Time</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((each, i) => (
-            <tr key={`${each.id} ${each.time} ${i}`}>
-              <td><code title={each.id}>{each.id.slice(0, 8)}…</code></td>
-              <td class="number">{grouped(each.delta)}</td>
-              <td class={each.outcome === 'rejected' || each.outcome === 'conflict' ? 'bad' : ''}>
-                {each.outcome}{each.why && `: ${WHY[each.why] ?? each.why}`}
-              </td>
-              <td class="number">{each.value === undefined ? '' : grouped(each.value)}</td>
-              <td>{new Date(each.time).toLocaleTimeString()}</td>
+      <p class="note">Single adds with ids, of the last 4,096 to all counters. A conflict is an id that was used for another amount.</p>
+      <div class="wide" tabIndex={0} role="group" aria-label="Recent requests">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Id</th><th scope="col" class="number">Amount</th>
+              <th scope="col">Outcome</th><th scope="col" class="number">Value</th><th scope="col">Time</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {rows.map((each, i) => (
+              <tr key={`${each.id} ${each.time} ${i}`}>
+                <td><code title={each.id}>{each.id.slice(0, 8)}…</code></td>
+                <td class="number">{grouped(each.delta)}</td>
+                <td class={each.outcome === 'rejected' || each.outcome === 'conflict' ? 'bad' : ''}>
+                  {each.outcome}{each.why && `: ${WHY[each.why] ?? each.why}`}
+                </td>
+                <td class="number">{each.value === undefined ? '' : grouped(each.value)}</td>
+                <td>{local(each.time)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }

@@ -337,7 +337,8 @@ public final class Main {
     are durable when the call returns, by the number of ids that the engine remembers: the time from
     the number of the row before to that of the row, in which files of ids are written, merged and
     deleted. Files and megabytes are those of the ids on disk at its end, of which some are deleted
-    after the next snapshot. In the first row, the JVM compiles.
+    after the next snapshot. In the first row, the JVM compiles. The heap has 8 GiB, of which an
+    eighth is for the index of ids: enough for all of them.
 
     Measured by `./dev bench scale` on %s.
 
@@ -379,9 +380,9 @@ public final class Main {
     %d connections, on disk before the reply, by the number of ids that Quipu remembers: all of
     them, of which most are on disk. The peer is Redis with `appendfsync always` and the script of
     [the other ports](benchmarks-ports.md), whose log is never rewritten. Turns of 5 s that
-    alternate; a row is the median of 6 rounds, and the range of their ratios. The servers share a
-    core, the generator has the other. After each turn the sum of the counters must equal what was
-    acknowledged.
+    alternate; a row has medians of 6 rounds: of the rates, and of the ratios with their range. The
+    servers share a core, the generator has the other. After each turn the sum of the counters must
+    equal what was acknowledged.
 
     Measured by `./dev bench once` on %s.
 

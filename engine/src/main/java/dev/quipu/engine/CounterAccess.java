@@ -427,7 +427,12 @@ public final class CounterAccess extends CounterReads {
   List<RecentRequest> recentRequests(String counter, int limit) {
     int ordinal = state.counters.find(counter);
     int scale = ordinal < 0 ? 0 : state.counters.scale(ordinal);
-    return state.recent.of(counter, ordinal, scale, limit);
+    return state.recent.of(
+        counter,
+        ordinal,
+        scale,
+        limit,
+        (high, low) -> state.ids.find(high, low, ordinal, state.timeMillis, entry));
   }
 
   /** Returns the outcome of a request; see {@link dev.quipu.Counters#outcome}. */

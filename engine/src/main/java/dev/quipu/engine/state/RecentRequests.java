@@ -40,6 +40,7 @@ public final class RecentRequests {
     numbers[at + 3] = value;
     ordinals[slot] = ordinal;
     adds[slot] = null;
+    results[slot] = null;
   }
 
   /** Notes an add that was rejected or repeated, if it has an id. */
@@ -58,8 +59,17 @@ public final class RecentRequests {
     return slot;
   }
 
-  /** Returns the last requests to a counter, the newest first. */
-  public List<RecentRequest> of(String counter, int ordinal, int scale, int limit) {
+  /** Whether an id of a counter is remembered. */
+  public interface Memory {
+    boolean has(long high, long low);
+  }
+
+  /**
+   * Returns the last requests to a counter, the newest first.
+   *
+   * @param memory decides which of the ordinal are of this counter: it may have been another's
+   */
+  public List<RecentRequest> of(String counter, int ordinal, int scale, int limit, Memory memory) {
     List<RecentRequest> found = new ArrayList<>();
     for (long i = count - 1; i >= Math.max(0, count - SIZE) && found.size() < limit; i--) {
       int slot = (int) (i & (SIZE - 1));
@@ -69,12 +79,15 @@ public final class RecentRequests {
       if (add != null && add.counter().equals(counter)) {
         RequestId id = Objects.requireNonNull(add.id());
         AddResult result = Objects.requireNonNull(results[slot]);
-        found.add(new RecentRequest(id, add.delta(), result, time));
-      } else if (add == null && ordinals[slot] == ordinal) {
+        found.add(new RecentRequest(id, add.delta(), Math.max(0, add.scale()), result, time));
+      } else if (add == null
+          && ordinals[slot] == ordinal
+          && memory.has(numbers[at], numbers[at + 1])) {
         RequestId id = RequestId.of(numbers[at], numbers[at + 1]);
         long delta = numbers[at + 2];
         OptionalLong value = OptionalLong.of(numbers[at + 3]);
-        found.add(new RecentRequest(id, delta, new AddResult.Applied(delta, value, scale), time));
+        AddResult result = new AddResult.Applied(delta, value, scale);
+        found.add(new RecentRequest(id, delta, scale, result, time));
       }
     }
     return found;

@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  quipu threshold put low --prefix stock/ --at 5 --direction down \\",
-      "    --webhook https://hooks.example/stock",
+      "    --webhook https://hooks.example.com/stock",
       "  quipu threshold list",
       "  quipu threshold delete low"
     },
@@ -57,9 +57,10 @@ final class ThresholdCommand implements Callable<Integer> {
     members.put("direction", each.direction());
     members.put("webhook", each.webhook());
     members.put("waiting", each.waiting());
+    members.put("missed", each.missed());
     each.failing().ifPresent(why -> members.put("failing", why));
     output.print(
-        "%s\t%s %s\t%s%s\t%s%s%s"
+        "%s\t%s %s\t%s%s\t%s%s%s%s"
             .formatted(
                 Output.oneLine(each.id()),
                 each.direction(),
@@ -68,6 +69,7 @@ final class ThresholdCommand implements Callable<Integer> {
                 each.isPrefix() ? "*" : "",
                 Output.oneLine(each.webhook()),
                 each.waiting() == 0 ? "" : "\twaiting: " + each.waiting(),
+                each.missed() == 0 ? "" : "\tmissed: " + each.missed(),
                 each.failing().map(why -> "\tfailing: " + Output.oneLine(why)).orElse("")),
         members);
   }
@@ -79,7 +81,7 @@ final class ThresholdCommand implements Callable<Integer> {
         "Print the thresholds.",
         "",
         "A line has the id, direction and value, the counter or PREFIX*, the webhook,",
-        "and how many crossings wait and why, if any do."
+        "how many crossings wait or were missed, and why the last delivery failed."
       })
   static final class ListCommand extends AccessCommand {
     @Override
@@ -104,13 +106,13 @@ final class ThresholdCommand implements Callable<Integer> {
     @Parameters(paramLabel = "ID", description = "The id of the threshold.")
     private String id = "";
 
-    @Option(names = "--counter", paramLabel = "NAME", description = "The counter.")
+    @Option(names = "--counter", paramLabel = "NAME", description = "The counter; or use --prefix.")
     private @Nullable String counter;
 
     @Option(
         names = "--prefix",
         paramLabel = "PREFIX",
-        description = "All counters whose names start with this.")
+        description = "All counters whose names start with this; '' for all.")
     private @Nullable String prefix;
 
     @Option(names = "--at", paramLabel = "VALUE", required = true, description = "The value.")
@@ -134,7 +136,7 @@ final class ThresholdCommand implements Callable<Integer> {
     public Integer call() {
       String selector = prefix == null ? counter : prefix;
       if (selector == null || (counter != null && prefix != null)) {
-        throw new IllegalArgumentException("use one of --counter and --prefix");
+        throw new IllegalArgumentException("use exactly one of --counter and --prefix");
       }
       boolean isPrefix = prefix != null;
       try (Access access = target.open()) {
@@ -161,12 +163,10 @@ final class ThresholdCommand implements Callable<Integer> {
     public Integer call() {
       try (Access access = target.open()) {
         ThresholdCalls calls = access.thresholds();
-        target
-            .attempts()
-            .repeat(() -> {
-              calls.delete(id);
-              return id;
-            });
+        if (!target.attempts().repeat(() -> calls.delete(id))) {
+          output.note("no threshold %s".formatted(id));
+          return ExitCode.FAILED;
+        }
       }
       output.print("deleted", Output.members("id", id, "deleted", true));
       return ExitCode.OK;

@@ -11,10 +11,13 @@ import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.http.route.Services;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.time.Clock;
 import java.io.IOException;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -91,6 +94,53 @@ final class RecentTest {
               .get("id")
               .stringValue());
     });
+  }
+
+  @Test
+  void amountsOfACounterWithAScaleAreDecimals() throws IOException {
+    onEngine(client -> {
+      assertEquals(
+          200,
+          client
+              .send(
+                  client
+                      .request("/v1/counters/eur")
+                      .header("Content-Type", "application/json")
+                      .PUT(BodyPublishers.ofString("{\"scale\":2}")))
+              .status());
+      assertEquals(200, add(client, "eur", "{\"delta\":\"1.25\"}", "a"));
+      assertEquals(200, add(client, "eur", "{\"delta\":\"1.25\"}", "a"));
+      assertEquals(409, add(client, "eur", "{\"delta\":-5,\"floor\":0}", "b"));
+      assertEquals(
+          List.of("-5.00 rejected floor = 1.25", "1.25 replayed = 1.25", "1.25 applied = 1.25"),
+          requests(client, "eur/requests"));
+    });
+  }
+
+  /** Its place in memory is given to another counter once its ids are forgotten. */
+  @Test
+  void requestsOfADeletedCounterAreNotThoseOfAnother() throws IOException {
+    ManualClock clock = new ManualClock(1_800_000_000_000L);
+    EngineOptions options =
+        EngineOptions.defaults().withWindow(Duration.ofSeconds(1)).withClock(clock);
+    try (Engine engine = Engine.open(directory, options)) {
+      on(
+          Backends.on(engine),
+          client -> {
+            assertEquals(200, add(client, "old", "{\"delta\":7}", "a"));
+            assertEquals(List.of("7 applied = 7"), requests(client, "old/requests"));
+            engine.delete("old");
+            assertEquals(List.of("7 applied = 7"), requests(client, "old/requests"));
+            for (int i = 0; i < 5; i++) {
+              clock.advance(Duration.ofSeconds(2));
+              engine.sweep();
+              engine.checkpoint();
+              assertEquals(200, client.add("new" + i, "{\"delta\":1}").status());
+              assertEquals(List.of(), requests(client, "new" + i + "/requests"));
+            }
+            assertEquals(List.of(), requests(client, "old/requests"));
+          });
+    }
   }
 
   @Test

@@ -183,7 +183,7 @@ final class ThresholdsTest {
     String json = run("list", "--json");
     assertTrue(json.contains("\"counter\":\"stock/a\",\"at\":\"-3\",\"direction\":\"up\""), json);
     assertEquals("0 deleted", run("delete", "low"));
-    assertEquals("0 deleted", run("delete", "low"));
+    assertEquals("1 no threshold low", run("delete", "low"));
     assertEquals("0", run("list"));
   }
 
@@ -197,6 +197,8 @@ final class ThresholdsTest {
     assertTrue(direction.startsWith("2 ") && direction.contains("must be up or down"), direction);
     String at = define("--at=many", "--direction=up", "--counter=a");
     assertTrue(at.startsWith("2 ") && at.contains("field at"), at);
+    String empty = run("delete", "");
+    assertTrue(empty.startsWith("2 ") && empty.contains("ID is empty"), empty);
     String data = run("delete", "low", "--data", directory.resolve("other").toString());
     assertTrue(data.startsWith("2 ") && data.contains("--webhook-allow"), data);
   }

@@ -2,6 +2,8 @@ package dev.quipu.server.cli.access;
 
 import static dev.quipu.client.ServerCalls.encode;
 
+import dev.quipu.Limits;
+import dev.quipu.backend.CounterThresholds;
 import dev.quipu.client.Reply;
 import dev.quipu.client.Request;
 import dev.quipu.client.Request.Effect;
@@ -18,6 +20,7 @@ public final class ThresholdCalls {
   private static final String ALL = "/v1/thresholds";
   private static final int CREATED = 201;
   private static final int NO_CONTENT = 204;
+  private static final int NOT_FOUND = 404;
 
   private final ServerCalls calls;
 
@@ -30,6 +33,7 @@ public final class ThresholdCalls {
    *
    * @param isPrefix whether it is of all counters whose names start with {@code selector}
    * @param waiting crossings that the webhook has not accepted yet
+   * @param missed crossings that were not recorded, since too many waited
    * @param failing why the last delivery failed
    */
   public record Listed(
@@ -40,6 +44,7 @@ public final class ThresholdCalls {
       String direction,
       String webhook,
       long waiting,
+      long missed,
       Optional<String> failing) {}
 
   /** Returns all thresholds. */
@@ -63,14 +68,18 @@ public final class ThresholdCalls {
     return listed(reply.status() == CREATED ? reply.parsed() : reply.ok());
   }
 
-  /** Deletes a threshold, if there is one. */
-  public void delete(String id) {
+  /** Deletes a threshold; returns false if there is none. */
+  public boolean delete(String id) {
+    if (calls.send(Request.get(path(id))).status() == NOT_FOUND) {
+      return false;
+    }
     var unused =
         calls.send(Request.bare("DELETE", path(id), Effect.REPEATABLE)).require(NO_CONTENT);
+    return true;
   }
 
   private static String path(String id) {
-    return ALL + "/" + encode(id);
+    return ALL + "/" + encode(Limits.checkText("ID", id, CounterThresholds.ID_MAX));
   }
 
   private static Listed listed(JsonNode each) {
@@ -83,6 +92,7 @@ public final class ThresholdCalls {
         each.path("direction").asString(""),
         each.path("webhook").asString(""),
         each.path("waiting").asLong(0),
+        each.path("missed").asLong(0),
         Optional.ofNullable(each.path("failing").get("reason")).map(JsonNode::asString));
   }
 }

@@ -57,7 +57,9 @@ final class WebhookFlags {
   Optional<Webhooks> start(Optional<Engine> engine, Consumer<Throwable> onError) {
     if (hosts.isEmpty() && engine.filter(on -> !on.thresholds().list().isEmpty()).isPresent()) {
       LoggerFactory.getLogger(WebhookFlags.class)
-          .warn("There are thresholds, and nothing is sent to their webhooks: use --webhook-allow");
+          .warn(
+              "There are thresholds, and nothing is sent to their webhooks: use --webhook-allow"
+                  + " and --webhook-secret-file");
     }
     return options()
         .flatMap(options ->

@@ -6,7 +6,6 @@ import dev.quipu.Decimal;
 import dev.quipu.Limits;
 import dev.quipu.backend.EmbeddedEngine;
 import dev.quipu.backend.RecentRequest;
-import dev.quipu.backend.ScaledCounters;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
@@ -38,19 +37,17 @@ record RecentRoutes(Counters counters, RecentLog log) {
                     "technique %s does not keep the last requests; the engine does"
                         .formatted(counters.technique())));
     exchange.reserve((long) limit * REQUEST_BYTES);
-    int scale = ScaledCounters.scale(counters, counter);
     return HttpReply.json(
         200,
         Map.of(
             "name",
             counter,
             "requests",
-            engine.recentRequests(counter, limit).stream()
-                .map(each -> members(each, scale))
-                .toList()));
+            engine.recentRequests(counter, limit).stream().map(RecentRoutes::members).toList()));
   }
 
-  private static Map<String, Object> members(RecentRequest request, int scale) {
+  private static Map<String, Object> members(RecentRequest request) {
+    int scale = request.scale();
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("id", request.id().bits());
     members.put("delta", Decimal.text(request.delta(), scale));

@@ -9,21 +9,19 @@ import dev.quipu.layer.Store;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /** Serves how the server counts, and how it could. */
 record TechniqueRoutes(Services services) {
-  /** The prefix of a technique that counts in shards. */
-  private static final String SHARDED = "sharded-";
-
   /** GET /v1/technique: reports how the server counts. */
   HttpReply current(Exchange exchange) {
     exchange.allowParameters(Set.of());
@@ -62,23 +60,33 @@ record TechniqueRoutes(Services services) {
         services.quipu().isRegional()
             ? Optional.empty()
             : Optional.of(services.quipu().part(Store.class).profile());
-    String current = services.quipu().counters().technique().replaceFirst("^" + SHARDED, "");
-    List<Map<String, Object>> techniques =
-        Stream.concat(Stream.of(Engine.SPEC), Techniques.ALL.stream())
-            .map(spec -> members(spec, profile, current))
-            .toList();
+    Optional<TechniqueSpec> own =
+        services.quipu().counters().as(Technique.class).map(Technique::spec);
+    List<TechniqueSpec> all = new ArrayList<>(Techniques.ALL);
+    all.addFirst(Engine.SPEC);
+    own.filter(spec -> all.stream().noneMatch(each -> each.name().equals(spec.name())))
+        .ifPresent(all::addFirst); // such as one in shards
+    boolean isEngine = own.isPresent() && own.get().name().equals(Engine.SPEC.name());
+    List<Map<String, Object>> techniques = new ArrayList<>();
+    for (TechniqueSpec spec : all) {
+      boolean isCurrent = own.isPresent() && own.get().name().equals(spec.name());
+      Map<String, Object> members = members(spec, isCurrent);
+      profile.ifPresent(
+          store -> members.put("works", isCurrent || (!isEngine && isFor(spec, store))));
+      techniques.add(members);
+    }
     return HttpReply.json(200, Map.of("techniques", techniques));
   }
 
-  private static Map<String, Object> members(
-      TechniqueSpec spec, Optional<StoreProfile> profile, String current) {
+  private static boolean isFor(TechniqueSpec spec, StoreProfile store) {
+    return !spec.equals(Engine.SPEC) && spec.worksOn(store);
+  }
+
+  private static Map<String, Object> members(TechniqueSpec spec, boolean isCurrent) {
     Map<String, Object> members = new LinkedHashMap<>();
-    boolean isCurrent = spec.name().equals(current);
     members.put("name", spec.name());
     members.put("summary", spec.summary());
     members.put("current", isCurrent);
-    profile.ifPresent(store ->
-        members.put("works", isCurrent || (!spec.equals(Engine.SPEC) && spec.worksOn(store))));
     members.put(
         "guarantees", spec.guarantees().stream().sorted().map(Guarantee::sentence).toList());
     members.put("afterLostReply", spec.afterLostReply());

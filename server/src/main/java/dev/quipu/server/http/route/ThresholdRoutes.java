@@ -69,7 +69,8 @@ record ThresholdRoutes(Counters counters, Optional<Webhooks> webhooks) {
     try {
       return new URI(text);
     } catch (URISyntaxException e) {
-      throw Problem.badRequest("field webhook is not an address: " + e.getMessage());
+      throw Problem.badRequest(
+          "field webhook is not an address; send one such as https://hooks.example.com/stock");
     }
   }
 
