@@ -9,6 +9,7 @@ import { Recent } from '../parts/Recent.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { isPastKept, server, useServer } from '../parts/useServer.js';
+import { Wide } from '../parts/Wide.jsx';
 import { href } from '../router.js';
 import { follow, state } from '../stream.js';
 import { attribute, grouped, javaString, local, quoted, shown } from '../text.js';
@@ -82,7 +83,7 @@ function Thresholds({ name }) {
   return (
     <section class="card" aria-labelledby="thresholds">
       <h2 id="thresholds">Thresholds</h2>
-      <div class="wide" tabIndex={0} role="group" aria-label="Thresholds">
+      <Wide label="Thresholds">
         <table>
           <thead>
             <tr>
@@ -106,7 +107,7 @@ function Thresholds({ name }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { useData } from './useData.js';
 import { local, shown } from '../text.js';
 import { Trouble } from './Trouble.jsx';
+import { Wide } from './Wide.jsx';
 
 /** What the server wrote to its log last. */
 export function Events() {
@@ -12,7 +13,7 @@ export function Events() {
       <Trouble problem={problem} />
       {data && rows.length === 0 && <p class="note">none since the start</p>}
       {rows.length > 0 && (
-        <div class="wide" tabIndex={0} role="group" aria-label="Events">
+        <Wide label="Events">
           <table>
             <thead><tr><th scope="col">Time</th><th scope="col">Level</th><th scope="col">Event</th></tr></thead>
             <tbody>
@@ -30,7 +31,7 @@ export function Events() {
               ))}
             </tbody>
           </table>
-        </div>
+        </Wide>
       )}
     </section>
   );

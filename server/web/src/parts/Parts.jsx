@@ -1,6 +1,7 @@
 import { path } from '../api.js';
 import { useData } from './useData.js';
 import { useServer } from './useServer.js';
+import { Wide } from './Wide.jsx';
 import { grouped, shown } from '../text.js';
 
 const SIZE = { row: 28, column: 130, margin: 8 };
@@ -26,7 +27,7 @@ export function Parts({ name }) {
 function Table({ rows }) {
   const isBounded = rows.some((each) => each.below !== undefined || each.above !== undefined);
   return (
-    <div class="wide" tabIndex={0} role="group" aria-label="Parts">
+    <Wide label="Parts">
       <table>
         <thead>
           <tr>
@@ -46,7 +47,7 @@ function Table({ rows }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }
 
@@ -58,7 +59,7 @@ function Tree({ versions }) {
   const x = (each) => SIZE.margin + each.depth * SIZE.column;
   const y = (each) => SIZE.margin + each.row * SIZE.row + SIZE.row / 2;
   return (
-    <div class="wide" tabIndex={0} role="group" aria-label="Tree of versions">
+    <Wide label="Tree of versions">
       <svg width={width} height={placed.length * SIZE.row + 2 * SIZE.margin} role="img" aria-label={`${versions.length} versions`}>
         {placed.map((each) => {
           const parent = at.get(each.parent);
@@ -72,7 +73,7 @@ function Tree({ versions }) {
           </text>
         ))}
       </svg>
-    </div>
+    </Wide>
   );
 }
 

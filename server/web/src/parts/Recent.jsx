@@ -1,6 +1,7 @@
 import { path } from '../api.js';
 import { useData } from './useData.js';
 import { useServer } from './useServer.js';
+import { Wide } from './Wide.jsx';
 import { grouped, local } from '../text.js';
 
 const WHY = {
@@ -22,7 +23,7 @@ export function Recent({ name }) {
     <section class="card" aria-labelledby="recent">
       <h2 id="recent">Recent requests</h2>
       <p class="note">Single adds with ids, of the last 4,096 to all counters. A conflict is an id that was used for another amount.</p>
-      <div class="wide" tabIndex={0} role="group" aria-label="Recent requests">
+      <Wide label="Recent requests">
         <table>
           <thead>
             <tr>
@@ -44,7 +45,7 @@ export function Recent({ name }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
     </section>
   );
 }

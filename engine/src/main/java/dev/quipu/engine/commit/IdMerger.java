@@ -43,7 +43,6 @@ final class IdMerger implements Closeable {
 
   private final Disk disk;
   private final Path directory;
-  private final long identity;
   private final Committer committer;
   private final Failure failure;
   private final IdMerge merge;
@@ -60,7 +59,6 @@ final class IdMerger implements Closeable {
       Failure failure) {
     this.disk = environment.disk();
     this.directory = directory;
-    this.identity = identity;
     this.committer = committer;
     this.failure = failure;
     this.merge = new IdMerge(disk, directory, identity);
@@ -98,7 +96,7 @@ final class IdMerger implements Closeable {
     }
     IdIndex index;
     try {
-      index = IdIndex.of(files, identity, () -> ticker.pause(PAUSE));
+      index = merge.index(files, () -> ticker.pause(PAUSE));
     } catch (DamageException e) { // a lookup reports it if it needs the page
       LOGGER
           .atWarn()

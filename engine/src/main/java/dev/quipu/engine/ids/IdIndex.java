@@ -49,9 +49,8 @@ public final class IdIndex {
    *
    * @throws DamageException if a page is damaged
    */
-  public static @Nullable IdIndex of(List<IdFile> files, long identity, IdMerge.Pace pace) {
+  static @Nullable IdIndex of(List<IdFile> files, Secret secret, IdMerge.Pace pace) {
     IdIndex index = new IdIndex();
-    Secret secret = new Secret(identity);
     long[] entries = new long[IdFile.PAGE_ENTRIES_MAX * IdTable.STRIDE];
     for (IdFile file : files) {
       for (int page = 0; page < file.pages(); page++) {
@@ -78,10 +77,6 @@ public final class IdIndex {
 
   private static int home(int stored, int slots) {
     return (int) ((Integer.toUnsignedLong(stored) * slots) >>> Integer.SIZE);
-  }
-
-  private static int after(int slot, int slots) {
-    return slot + 1 == slots ? 0 : slot + 1;
   }
 
   /** Prefetches the slot of an id: see {@link IdsAhead}. */
@@ -133,7 +128,7 @@ public final class IdIndex {
   private static int slot(int[] part, int stored) {
     int slot = home(stored, part.length);
     while (part[slot] != stored && part[slot] != 0) {
-      slot = after(slot, part.length);
+      slot = IdTable.after(slot, part.length);
     }
     return slot;
   }

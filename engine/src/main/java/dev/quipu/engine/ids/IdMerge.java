@@ -118,6 +118,16 @@ public final class IdMerge {
     return IdFile.open(disk, path);
   }
 
+  /**
+   * Returns an index of the ids of files, which it reads as slowly as a merge does.
+   *
+   * @return null if {@code pace} ended it
+   * @throws DamageException if a page is damaged
+   */
+  public @Nullable IdIndex index(List<IdFile> files, Pace pace) {
+    return IdIndex.of(files, secret, pace);
+  }
+
   private static int entries(List<IdFile> files) {
     return Math.toIntExact(files.stream().mapToLong(IdFile::entries).sum());
   }

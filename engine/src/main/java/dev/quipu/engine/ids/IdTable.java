@@ -117,7 +117,8 @@ public final class IdTable {
     return (int) (((hash << PART_BITS >>> Integer.SIZE) * slots) >>> Integer.SIZE);
   }
 
-  private static int after(int slot, int slots) {
+  /** Returns the slot where probing goes on: after the last one, the first. */
+  static int after(int slot, int slots) {
     return slot + 1 == slots ? 0 : slot + 1;
   }
 

@@ -44,7 +44,7 @@ public final class RecentRequests {
   }
 
   /** Notes an add that was rejected or repeated, if it has an id. */
-  public <T extends AddResult> T answered(Add add, T result, long wallMillis) {
+  public AddResult answered(Add add, AddResult result, long wallMillis) {
     if (add.id() != null) {
       int slot = next(wallMillis);
       adds[slot] = add;

@@ -91,12 +91,12 @@ final class IdIndexTest {
     }
     IdFile file = IdFiles.write(new FileDisk(), directory, table);
     int[] pauses = {0};
-    IdIndex index = IdIndex.of(List.of(file), 3, () -> ++pauses[0] > 0);
+    IdIndex index = IdIndex.of(List.of(file), secret, () -> ++pauses[0] > 0);
     assertNotNull(index);
     for (long id = 1; id <= count; id++) {
       assertTrue(Objects.requireNonNull(index).mayHold(secret.hash(id, id, 1)));
     }
     assertEquals(file.pages() / 256, pauses[0]);
-    assertNull(IdIndex.of(List.of(file), 3, () -> false), "it was ended");
+    assertNull(IdIndex.of(List.of(file), secret, () -> false), "it was ended");
   }
 }

@@ -310,7 +310,7 @@ final class RequestIdsTest {
     assertFound(some, List.of(5L, 7L, 9L, 11L));
     assertEquals(List.of(nine, seven), some.unindexed(), "the newest, for which there is memory");
     assertEquals(List.of(), ids.unindexed(), "without memory, none");
-    IdIndex index = Objects.requireNonNull(IdIndex.of(some.unindexed(), 3, () -> true));
+    IdIndex index = Objects.requireNonNull(IdIndex.of(some.unindexed(), new Secret(3), () -> true));
     assertTrue(some.indexed(List.of(nine, seven), index));
     assertEquals(List.of(), some.unindexed());
     assertFound(some, List.of(5L, 7L, 9L, 11L));

@@ -11,6 +11,7 @@ import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.HitCalls;
 import dev.quipu.server.cli.input.Times;
+import dev.quipu.server.cli.output.CommandGroup;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.store.Scan;
@@ -18,14 +19,11 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Lists and corrects the stored hits of a counter. */
 @Command(
@@ -51,17 +49,7 @@ import picocli.CommandLine.Spec;
       HitsCommand.DeleteCommand.class
     },
     synopsisSubcommandLabel = "(list | insert | set | delete)")
-final class HitsCommand implements Callable<Integer> {
-  @Spec
-  @SuppressWarnings("NullAway.Init") // picocli sets it
-  private CommandSpec command;
-
-  @Override
-  public Integer call() {
-    command.commandLine().usage(command.commandLine().getErr());
-    return ExitCode.USAGE;
-  }
-
+final class HitsCommand extends CommandGroup {
   @Command(
       name = "list",
       mixinStandardHelpOptions = true,

@@ -3,17 +3,15 @@ package dev.quipu.server.cli;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.ThresholdCalls;
+import dev.quipu.server.cli.output.CommandGroup;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Lists, defines and deletes thresholds. */
 @Command(
@@ -38,17 +36,7 @@ import picocli.CommandLine.Spec;
       ThresholdCommand.DeleteCommand.class
     },
     synopsisSubcommandLabel = "(list | put | delete)")
-final class ThresholdCommand implements Callable<Integer> {
-  @Spec
-  @SuppressWarnings("NullAway.Init") // picocli sets it
-  private CommandSpec command;
-
-  @Override
-  public Integer call() {
-    command.commandLine().usage(command.commandLine().getErr());
-    return ExitCode.USAGE;
-  }
-
+final class ThresholdCommand extends CommandGroup {
   private static void print(Output output, ThresholdCalls.Listed each) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("id", each.id());

@@ -12,7 +12,6 @@ import dev.quipu.engine.EngineOptions;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.HitLogOptions;
 import dev.quipu.layer.Store;
-import dev.quipu.server.cli.QuipuCommand;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.simpledbserver.SimpleDbOptions;
 import dev.quipu.simpledbserver.SimpleDbServer;
@@ -24,8 +23,6 @@ import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.http.HttpRequest;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -40,7 +37,6 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
 /** Old hits that are listed, added, edited and deleted, over HTTP and by commands. */
@@ -294,18 +290,7 @@ final class HitsTest {
   }
 
   private String run(String... words) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    CommandLine line =
-        QuipuCommand.commandLine(path -> Quipu.builder().directory(path).build(), Clock.system());
-    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-    List<String> all = new ArrayList<>(List.of(words));
-    all.addFirst("hits");
-    if (!all.contains("--data")) {
-      all.add("--server=http://127.0.0.1:" + server.address().getPort());
-    }
-    int code = line.execute(all.toArray(String[]::new));
-    return "%d %s%s".formatted(code, out, err).replace(System.lineSeparator(), "\n").strip();
+    return ClientCommand.run(server, "hits", words);
   }
 
   @Test

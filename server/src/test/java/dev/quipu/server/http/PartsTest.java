@@ -14,7 +14,6 @@ import dev.quipu.memory.MemoryDriver;
 import dev.quipu.region.RegionLeases;
 import dev.quipu.region.RegionOptions;
 import dev.quipu.region.Regions;
-import dev.quipu.server.http.route.Services;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
 import dev.quipu.technique.MarkerItem;
@@ -24,8 +23,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.UnaryOperator;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -33,20 +30,6 @@ import tools.jackson.databind.JsonNode;
 /** The stored parts of counters: together they are the counter, and share its bounds. */
 final class PartsTest {
   private static final List<String> NAMES = List.of("ap", "eu", "us");
-
-  /** What a test does with a server. */
-  private interface Use {
-    void accept(Client client) throws IOException;
-  }
-
-  private static void on(Quipu quipu, UnaryOperator<Services> change, Use use) throws IOException {
-    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
-    Services services = change.apply(Services.of(quipu, "memory:"));
-    try (quipu;
-        HttpServer server = HttpServer.start(options, services, Clock.system())) {
-      use.accept(new Client(server.address()));
-    }
-  }
 
   private static JsonNode parts(Client client, String counter) {
     Client.Reply reply = client.get("/v1/counters/" + counter + "/parts");
@@ -72,9 +55,8 @@ final class PartsTest {
     Quipu quipu =
         Backends.on(
             new MemoryDriver(), store -> new Sharded(store, new MarkerItem(store), options));
-    on(
+    Served.on(
         quipu,
-        services -> services,
         client -> {
           assertEquals(0, parts(client, "never").size());
           for (int i = 0; i < 30; i++) {
@@ -94,9 +76,8 @@ final class PartsTest {
         Backends.on(
             new MemoryDriver(),
             store -> new Sharded(store, new MarkerItem(store), ShardOptions.fixed(3)));
-    on(
+    Served.on(
         quipu,
-        services -> services,
         client -> {
           add(client, "likes", 5);
           JsonNode found = parts(client, "likes");
@@ -115,7 +96,7 @@ final class PartsTest {
     RegionOptions options = RegionOptions.DEFAULT.within(Bounds.between(0, 90));
     Quipu quipu = Backends.inRegions(regions, options, leases);
     assertTrue(leases.renew());
-    on(
+    Served.on(
         quipu,
         services -> services.among(leases::status),
         client -> {
@@ -134,17 +115,15 @@ final class PartsTest {
 
   @Test
   void hitsAndVersionsAreShown() throws IOException {
-    on(
+    Served.on(
         Backends.on(new MemoryDriver(), HitLog::new),
-        services -> services,
         client -> {
           add(client, "page", 2);
           add(client, "page", 3);
           assertEquals(5, sum(parts(client, "page"), "value"));
         });
-    on(
+    Served.on(
         Backends.on(new MemoryDriver(), VersionTree::new),
-        services -> services,
         client -> {
           add(client, "page", 2);
           add(client, "page", 3);
@@ -160,9 +139,8 @@ final class PartsTest {
 
   @Test
   void aCounterThatIsStoredAsAWholeHasNoParts() throws IOException {
-    on(
+    Served.on(
         Backends.on(new MemoryDriver()),
-        services -> services,
         client -> {
           Client.Reply reply = client.get("/v1/counters/a/parts");
           assertEquals(501, reply.status());

@@ -4,23 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.Quipu;
 import dev.quipu.RequestId;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.server.http.route.Services;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.technique.MarkerItem;
-import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
@@ -33,21 +29,8 @@ final class RecentTest {
   @SuppressWarnings("NullAway.Init") // JUnit sets the directory
   RecentTest() {}
 
-  /** What a test does with a server. */
-  private interface Use {
-    void accept(Client client) throws IOException;
-  }
-
-  private void onEngine(Use use) throws IOException {
-    on(Backends.on(Engine.open(directory, EngineOptions.defaults())), use);
-  }
-
-  private static void on(Quipu quipu, Use use) throws IOException {
-    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
-    try (quipu;
-        HttpServer server = HttpServer.start(options, Services.of(quipu, "test"), Clock.system())) {
-      use.accept(new Client(server.address()));
-    }
+  private void onEngine(Served use) throws IOException {
+    Served.on(Backends.on(Engine.open(directory, EngineOptions.defaults())), use);
   }
 
   private static int add(Client client, String counter, String body, String key) {
@@ -124,7 +107,7 @@ final class RecentTest {
     EngineOptions options =
         EngineOptions.defaults().withWindow(Duration.ofSeconds(1)).withClock(clock);
     try (Engine engine = Engine.open(directory, options)) {
-      on(
+      Served.on(
           Backends.on(engine),
           client -> {
             assertEquals(200, add(client, "old", "{\"delta\":7}", "a"));
@@ -169,7 +152,7 @@ final class RecentTest {
         for (String path : List.of("/v1/counters/a/requests", "/v1/events")) {
           Client.Reply reply = client.get(path + "?limit=" + limit);
           assertEquals(400, reply.status());
-          assertTrue(reply.body().contains("it must be from 1 to 100"), reply.body());
+          assertTrue(reply.body().contains("it must be an integer from 1 to 100"), reply.body());
         }
       }
     });
@@ -177,7 +160,7 @@ final class RecentTest {
 
   @Test
   void storesKeepNoRequests() throws IOException {
-    on(
+    Served.on(
         Backends.on(new MemoryDriver(), MarkerItem::new),
         client -> {
           Client.Reply reply = client.get("/v1/counters/a/requests");
@@ -224,7 +207,7 @@ final class RecentTest {
       assertTrue(technique(client, "engine").get("works").booleanValue());
       assertFalse(technique(client, "marker-item").get("current").booleanValue());
     });
-    on(
+    Served.on(
         Backends.on(new MemoryDriver(), MarkerItem::new),
         client -> {
           JsonNode current = technique(client, "marker-item");

@@ -12,7 +12,6 @@ import dev.quipu.backend.CounterThresholds.Threshold;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.server.cli.QuipuCommand;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.server.webhook.AllowedHosts;
 import dev.quipu.server.webhook.Backoff;
@@ -20,8 +19,6 @@ import dev.quipu.server.webhook.WebhookSecret;
 import dev.quipu.server.webhook.Webhooks;
 import dev.quipu.time.Clock;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.URI;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Path;
@@ -34,7 +31,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 /** Thresholds over HTTP. */
 @SuppressWarnings("NullAway.Init") // JUnit calls start before each test
@@ -148,18 +144,7 @@ final class ThresholdsTest {
   }
 
   private String run(String... words) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    CommandLine line =
-        QuipuCommand.commandLine(path -> Quipu.builder().directory(path).build(), Clock.system());
-    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-    List<String> all = new ArrayList<>(List.of(words));
-    all.addFirst("threshold");
-    if (!all.contains("--data")) {
-      all.add("--server=http://127.0.0.1:" + server.address().getPort());
-    }
-    int code = line.execute(all.toArray(String[]::new));
-    return "%d %s%s".formatted(code, out, err).replace(System.lineSeparator(), "\n").strip();
+    return ClientCommand.run(server, "threshold", words);
   }
 
   private String define(String... more) {

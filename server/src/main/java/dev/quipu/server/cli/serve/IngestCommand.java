@@ -9,6 +9,7 @@ import dev.quipu.layer.Sweeper;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.input.Stopping;
+import dev.quipu.server.cli.output.CommandGroup;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.LogOption;
 import dev.quipu.server.cli.output.Output;
@@ -33,17 +34,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
     description = "Count views from a queue, each exactly once, until stopped.",
     subcommands = IngestCommand.SqsCommand.class,
     synopsisSubcommandLabel = "sqs")
-public final class IngestCommand implements Callable<Integer> {
-  @Spec
-  @SuppressWarnings("NullAway.Init") // picocli sets it
-  private CommandSpec command;
-
-  @Override
-  public Integer call() {
-    command.commandLine().usage(command.commandLine().getErr());
-    return ExitCode.USAGE;
-  }
-
+public final class IngestCommand extends CommandGroup {
   @Command(
       name = "sqs",
       mixinStandardHelpOptions = true,

@@ -8,7 +8,6 @@ import dev.quipu.backend.EmbeddedEngine;
 import dev.quipu.backend.RecentRequest;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
-import dev.quipu.server.http.message.Problem;
 import dev.quipu.server.net.RecentLog;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,7 +26,7 @@ record RecentRoutes(Counters counters, RecentLog log) {
   /** GET /v1/counters/{name}/requests */
   HttpReply requests(Exchange exchange) {
     exchange.allowParameters(Set.of("limit"));
-    int limit = limit(exchange, REQUESTS_MAX);
+    int limit = Cursor.limit(exchange, REQUESTS_MAX, REQUESTS_MAX);
     String counter = Limits.checkText("name", exchange.variable(), Limits.NAME_BYTES_MAX);
     EmbeddedEngine engine =
         counters
@@ -75,7 +74,7 @@ record RecentRoutes(Counters counters, RecentLog log) {
   /** GET /v1/events */
   HttpReply events(Exchange exchange) {
     exchange.allowParameters(Set.of("limit"));
-    int limit = limit(exchange, RecentLog.ENTRIES_MAX);
+    int limit = Cursor.limit(exchange, RecentLog.ENTRIES_MAX, RecentLog.ENTRIES_MAX);
     exchange.reserve(RecentLog.BYTES_MAX);
     List<Map<String, Object>> events =
         log.newest(limit).stream().map(RecentRoutes::members).toList();
@@ -89,14 +88,5 @@ record RecentRoutes(Counters counters, RecentLog log) {
     members.put("message", entry.message());
     members.put("details", entry.details());
     return members;
-  }
-
-  private static int limit(Exchange exchange, int most) {
-    String text = exchange.parameter("limit").orElse("" + most);
-    if (!text.matches("[1-9][0-9]{0,5}") || Integer.parseInt(text) > most) {
-      throw Problem.badRequest(
-          "query parameter limit is '%s'; it must be from 1 to %d".formatted(text, most));
-    }
-    return Integer.parseInt(text);
   }
 }
