@@ -23,7 +23,7 @@ final class DatastoreCountersTest extends CountersContract {
   @Override
   protected Counters open(ManualClock clock) {
     StoreDriver opened =
-        StoreProvider.open(Emulator.newUri(Emulator.server().port(), Duration.ofSeconds(5)));
+        StoreProvider.open(Emulator.newUri(Emulator.server().port(), Duration.ofMinutes(1)));
     driver = opened;
     RetryPolicy patient =
         new RetryPolicy(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));

@@ -9,6 +9,6 @@ import java.time.Duration;
 final class DatastoreRevisionsTest extends RevisionsContract {
   @Override
   protected StoreDriver openStore() {
-    return StoreProvider.open(Emulator.newUri(Emulator.server().port(), Duration.ofSeconds(5)));
+    return StoreProvider.open(Emulator.newUri(Emulator.server().port(), Duration.ofMinutes(1)));
   }
 }

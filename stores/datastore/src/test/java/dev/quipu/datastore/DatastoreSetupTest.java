@@ -61,7 +61,7 @@ final class DatastoreSetupTest {
   @Test
   void whatHasExpiredIsRemoved() {
     Instant now = Instant.ofEpochMilli(1_800_000_000_000L);
-    String uri = Emulator.newUri(Emulator.server().port(), Duration.ofSeconds(5));
+    String uri = Emulator.newUri(Emulator.server().port(), Duration.ofMinutes(1));
     try (StoreDriver driver = StoreProvider.open(uri)) {
       driver.write(put("gone", Optional.of(now)));
       driver.write(put("later", Optional.of(now.plusMillis(1))));

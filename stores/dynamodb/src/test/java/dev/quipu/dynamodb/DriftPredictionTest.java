@@ -43,7 +43,7 @@ final class DriftPredictionTest {
   void theDriftIsPredicted() {
     List<String> wrong = new ArrayList<>();
     try (StoreDriver driver =
-        StoreProvider.open(Tables.newUri(Tables.server().endpoint(), Duration.ofSeconds(5)))) {
+        StoreProvider.open(Tables.newUri(Tables.server().endpoint(), Duration.ofMinutes(1)))) {
       compare(driver, AtomicAdd.SPEC, true).ifPresent(wrong::add);
       for (TechniqueSpec spec : Techniques.ALL) {
         compare(driver, spec, spec.remembersIds()).ifPresent(wrong::add);

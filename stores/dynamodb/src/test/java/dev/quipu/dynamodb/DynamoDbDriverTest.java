@@ -9,6 +9,6 @@ import java.time.Duration;
 final class DynamoDbDriverTest extends StoreContract {
   @Override
   protected StoreDriver open() {
-    return StoreProvider.open(Tables.newUri(Tables.server().endpoint(), Duration.ofSeconds(5)));
+    return StoreProvider.open(Tables.newUri(Tables.server().endpoint(), Duration.ofMinutes(1)));
   }
 }

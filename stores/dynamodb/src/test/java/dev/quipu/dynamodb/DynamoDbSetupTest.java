@@ -37,7 +37,7 @@ import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 
 /** Creation of the table, and clients of the user. */
 final class DynamoDbSetupTest {
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofMinutes(1);
   private static final Write ADD =
       new Write.Update(
           new Key("p", "s"), List.of(new Change.Add(Item.VALUE, 1)), Condition.always());

@@ -9,6 +9,6 @@ import java.time.Duration;
 final class DynamoDbTechniquesTest extends TechniquesContract {
   @Override
   protected StoreDriver openStore() {
-    return StoreProvider.open(Tables.newUri(Tables.server().endpoint(), Duration.ofSeconds(5)));
+    return StoreProvider.open(Tables.newUri(Tables.server().endpoint(), Duration.ofMinutes(1)));
   }
 }

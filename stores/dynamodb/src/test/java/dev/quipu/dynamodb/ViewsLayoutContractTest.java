@@ -9,7 +9,7 @@ import java.time.Duration;
 final class ViewsLayoutContractTest extends ViewsContract {
   @Override
   protected StoreDriver openStore() {
-    String uri = Tables.newUri(Tables.server().endpoint(), Duration.ofSeconds(5));
+    String uri = Tables.newUri(Tables.server().endpoint(), Duration.ofMinutes(1));
     return StoreProvider.open(uri + "&layout=views");
   }
 

@@ -9,6 +9,6 @@ import java.time.Duration;
 final class MemcachedDriverTest extends StoreContract {
   @Override
   protected StoreDriver open() {
-    return StoreProvider.open(Caches.uri(Caches.emptyServer().port(), Duration.ofSeconds(5)));
+    return StoreProvider.open(Caches.uri(Caches.emptyServer().port(), Duration.ofMinutes(1)));
   }
 }

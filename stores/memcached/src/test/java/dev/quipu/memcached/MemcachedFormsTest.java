@@ -42,7 +42,7 @@ final class MemcachedFormsTest {
   @BeforeEach
   void open() {
     server = Caches.emptyServer();
-    driver = StoreProvider.open(Caches.uri(server.port(), Duration.ofSeconds(5)));
+    driver = StoreProvider.open(Caches.uri(server.port(), Duration.ofMinutes(1)));
   }
 
   @AfterEach

@@ -45,7 +45,7 @@ final class MemcachedOperationsTest {
   @BeforeEach
   void open() {
     server = Caches.emptyServer();
-    driver = StoreProvider.open(Caches.uri(server.port(), Duration.ofSeconds(5)));
+    driver = StoreProvider.open(Caches.uri(server.port(), Duration.ofMinutes(1)));
     operations = driver.operations().orElseThrow();
   }
 

@@ -9,6 +9,6 @@ import java.time.Duration;
 final class MemcachedTechniquesTest extends TechniquesContract {
   @Override
   protected StoreDriver openStore() {
-    return StoreProvider.open(Caches.uri(Caches.emptyServer().port(), Duration.ofSeconds(5)));
+    return StoreProvider.open(Caches.uri(Caches.emptyServer().port(), Duration.ofMinutes(1)));
   }
 }

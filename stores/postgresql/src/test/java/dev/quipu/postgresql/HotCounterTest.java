@@ -65,7 +65,7 @@ final class HotCounterTest {
 
   @Test
   void eachAddIsCountedOrRejectedBeforeAnyEffect() throws Exception {
-    String uri = Databases.newUri(Databases.SERVER.port(), Duration.ofSeconds(5));
+    String uri = Databases.newUri(Databases.SERVER.port(), Duration.ofMinutes(1));
     try (StoreDriver driver = StoreProvider.open(uri)) {
       Store store = new Store(driver, Clock.system());
       MarkerItem counters = new MarkerItem(store);
@@ -110,7 +110,7 @@ final class HotCounterTest {
   void eachAddOfALargeBatchHasADefiniteResult() {
     int lines = Limits.BULK_ADDS_MAX;
     int inTime = lines * 3 / 4;
-    String uri = Databases.newUri(Databases.SERVER.port(), Duration.ofSeconds(5));
+    String uri = Databases.newUri(Databases.SERVER.port(), Duration.ofMinutes(1));
     try (StoreDriver driver = StoreProvider.open(uri)) {
       MarkerItem counters = new MarkerItem(new Store(driver, Clock.system()));
       List<Add> adds = new ArrayList<>();

@@ -9,6 +9,6 @@ import java.time.Duration;
 final class PostgresClockTest extends StoreClockContract {
   @Override
   protected StoreDriver open() {
-    return StoreProvider.open(Databases.newUri(Databases.SERVER.port(), Duration.ofSeconds(5)));
+    return StoreProvider.open(Databases.newUri(Databases.SERVER.port(), Duration.ofMinutes(1)));
   }
 }

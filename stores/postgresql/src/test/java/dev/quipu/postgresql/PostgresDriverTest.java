@@ -9,6 +9,6 @@ import java.time.Duration;
 final class PostgresDriverTest extends StoreContract {
   @Override
   protected StoreDriver open() {
-    return StoreProvider.open(Databases.newUri(Databases.SERVER.port(), Duration.ofSeconds(5)));
+    return StoreProvider.open(Databases.newUri(Databases.SERVER.port(), Duration.ofMinutes(1)));
   }
 }

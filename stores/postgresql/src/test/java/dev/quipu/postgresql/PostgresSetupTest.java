@@ -35,7 +35,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 /** Creation of the table, and data sources of the user. */
 final class PostgresSetupTest {
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofMinutes(1);
   private static final Write ADD =
       new Write.Update(
           new Key("p", "s"), List.of(new Change.Add(Item.VALUE, 1)), Condition.always());

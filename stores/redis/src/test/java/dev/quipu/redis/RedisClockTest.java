@@ -12,6 +12,6 @@ final class RedisClockTest extends StoreClockContract {
 
   @Override
   protected StoreDriver open() {
-    return StoreProvider.open(Stores.newUri("redis", SERVER.port(), Duration.ofSeconds(5)));
+    return StoreProvider.open(Stores.newUri("redis", SERVER.port(), Duration.ofMinutes(1)));
   }
 }

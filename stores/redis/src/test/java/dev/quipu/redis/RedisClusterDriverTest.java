@@ -13,6 +13,6 @@ final class RedisClusterDriverTest extends StoreContract {
   @Override
   protected StoreDriver open() {
     return StoreProvider.open(
-        Stores.newUri("redis-cluster", CLUSTER.ports().getFirst(), Duration.ofSeconds(5)));
+        Stores.newUri("redis-cluster", CLUSTER.ports().getFirst(), Duration.ofMinutes(1)));
   }
 }

@@ -13,6 +13,6 @@ final class RedisClusterTechniquesTest extends TechniquesContract {
   @Override
   protected StoreDriver openStore() {
     return StoreProvider.open(
-        Stores.newUri("redis-cluster", CLUSTER.ports().getFirst(), Duration.ofSeconds(5)));
+        Stores.newUri("redis-cluster", CLUSTER.ports().getFirst(), Duration.ofMinutes(1)));
   }
 }

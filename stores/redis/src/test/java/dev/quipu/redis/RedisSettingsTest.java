@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 
 /** Servers that can lose what they acknowledged, and servers that are full. */
 final class RedisSettingsTest {
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofMinutes(1);
   private static final Add FIRST = new Add("likes", 1, RequestId.of("request-first"));
 
   private static List<String> settings(StoreDriver driver) {

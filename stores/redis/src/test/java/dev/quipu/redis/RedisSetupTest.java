@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 /** Loading of the script, and clients of the user. */
 final class RedisSetupTest {
   private static final RedisServer SERVER = RedisServer.startDurable();
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofMinutes(1);
   private static final Key KEY = new Key("p", "s");
   private static final Write ADD =
       new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());

@@ -12,6 +12,6 @@ final class RedisTechniquesTest extends TechniquesContract {
 
   @Override
   protected StoreDriver openStore() {
-    return StoreProvider.open(Stores.newUri("redis", SERVER.port(), Duration.ofSeconds(5)));
+    return StoreProvider.open(Stores.newUri("redis", SERVER.port(), Duration.ofMinutes(1)));
   }
 }

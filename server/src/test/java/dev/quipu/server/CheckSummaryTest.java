@@ -15,10 +15,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The summary of skipped tests at the end of {@code ./dev check}. */
-final class SkippedTest {
+/** The summaries of skipped and of failed tests at the end of {@code ./dev check}. */
+final class CheckSummaryTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
-  private static final Path SCRIPT = ROOT.resolve("tools/skipped.sh");
   private static final Pattern SKIP =
       Pattern.compile(
           "(?:assumeTrue\\(\\s*(?:\\w+\\.isPresent\\(\\)|Files\\.exists\\(\\w+\\)),|\\babort\\()"
@@ -33,16 +32,21 @@ final class SkippedTest {
 
   private record Result(int code, String line) {}
 
-  private Result summary(boolean inCi, String... skips) throws Exception {
+  private Result skipped(boolean inCi, String... skips) throws Exception {
+    return summary("skipped.sh", inCi, skips);
+  }
+
+  private Result summary(String script, boolean inCi, String... results) throws Exception {
     StringBuilder report = new StringBuilder("<testsuite>\n");
-    for (String skip : skips) {
-      report.append("<testcase name=\"x\" classname=\"dev.quipu.SomeTest\">\n");
-      report.append(skip).append("\n</testcase>\n");
+    for (String result : results) {
+      report.append("<testcase name=\"x\" classname=\"dev.quipu.SomeTest\" time=\"0.1\">\n");
+      report.append(result).append("\n</testcase>\n");
     }
     Path reports = Files.createDirectories(directory.resolve("a/target/surefire-reports"));
     Files.writeString(reports.resolve("TEST-a.xml"), report);
     ProcessBuilder builder =
-        new ProcessBuilder("bash", SCRIPT.toString(), directory.toString())
+        new ProcessBuilder(
+                "bash", ROOT.resolve("tools").resolve(script).toString(), directory.toString())
             .redirectError(ProcessBuilder.Redirect.DISCARD);
     builder.environment().put("CI", Boolean.toString(inCi));
     Process process = builder.start();
@@ -54,16 +58,28 @@ final class SkippedTest {
   @Test
   void oneLineNamesWhatIsMissing() throws Exception {
     String begin = "skipped for want of a component: ";
-    assertEquals(new Result(0, begin + "none"), summary(true, NOT_APPLICABLE));
+    assertEquals(new Result(0, begin + "none"), skipped(true, NOT_APPLICABLE));
     assertEquals(
         new Result(0, begin + "memcached: 2 (SomeTest); Datastore emulator: 1 (SomeTest)"),
-        summary(false, MEMCACHED, EMULATOR, MEMCACHED, NOT_APPLICABLE));
+        skipped(false, MEMCACHED, EMULATOR, MEMCACHED, NOT_APPLICABLE));
   }
 
   @Test
   void ciFailsUnlessTheComponentCannotBeInstalled() throws Exception {
-    assertEquals(0, summary(true, EMULATOR).code);
-    assertEquals(1, summary(true, EMULATOR, MEMCACHED).code);
+    assertEquals(0, skipped(true, EMULATOR).code);
+    assertEquals(1, skipped(true, EMULATOR, MEMCACHED).code);
+  }
+
+  @Test
+  void whatFailedIsNamedAtTheEnd() throws Exception {
+    String failure =
+        "<failure message=\"expected: &lt;1&gt; but was: &lt;2&gt;\" type=\"x.Failed\">trace";
+    String error = "<error message=\"no&#10;reply\" type=\"java.io.IOException\">trace";
+    String of = "failed: dev.quipu.SomeTest.x: ";
+    assertEquals(
+        new Result(0, of + "expected: <1> but was: <2>\n" + of + "no reply"),
+        summary("failed.sh", true, "", failure, MEMCACHED, error));
+    assertEquals(new Result(0, ""), summary("failed.sh", true, "", MEMCACHED));
   }
 
   @Test
