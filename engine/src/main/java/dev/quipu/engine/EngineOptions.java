@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  * @param segmentBytes size of one log file; 64 KiB to 1 GiB. Two segments are always allocated; the
  *     largest change is half a segment.
  * @param checkpointBytes log bytes after which a snapshot is taken
- * @param idsInMemoryMax request ids kept in memory, at about 60 bytes each, before they are sealed
+ * @param idsInMemoryMax request ids kept in memory, at about 30 bytes each, before they are sealed
  *     to disk; 16 to 33,554,432. Up to four times that number while the disk is slow.
  * @param idIndexBytesMax heap limit of the index of all remembered request ids, at about 8 bytes
  *     each; the oldest of more ids are looked up in their files, which is slower. It has about a
@@ -61,10 +61,10 @@ public record EngineOptions(
   private static final Duration DEADLINE_MAX = Duration.ofDays(1);
 
   /**
-   * Heap of an id in memory, in bytes, times the maximum number of tables: one active, three
-   * waiting.
+   * The most heap of an id in memory, in bytes, times the maximum number of tables: one active,
+   * three waiting.
    */
-  private static final int ID_BYTES = 64 * 4;
+  private static final int ID_BYTES = 48 * 4;
 
   /** Fractions of the heap: half for client data, an eighth each for tables of ids and index. */
   private static final int STATE_SHARE = 2;

@@ -151,7 +151,7 @@ final class EngineOptionsTest {
     assertEquals(67_108_864, defaults.segmentBytes());
     assertEquals(268_435_456, defaults.checkpointBytes());
     assertEquals(heap / 2, defaults.memoryBytesMax());
-    long idsBytes = 256L * defaults.idsInMemoryMax(); // four tables of 64 bytes per id
+    long idsBytes = 192L * defaults.idsInMemoryMax(); // four tables of 48 bytes per id
     assertTrue(idsBytes <= heap / 8, "no more than an eighth of the heap");
     assertTrue(
         defaults.idsInMemoryMax() == 2_097_152 || idsBytes > heap / 8 - 1_000, "and no less");

@@ -1,5 +1,6 @@
 package dev.quipu.engine.ids;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.Consumer;
 
@@ -7,12 +8,16 @@ import java.util.function.Consumer;
  * Request ids in memory. Not thread-safe.
  *
  * <pre>{@code
- * Five longs per entry, all in one array, so that a lookup touches one or two cache lines:
+ * Outside, an entry is five longs:
  *   high, low          the request id
  *   meta               bounds mark << 32 | ordinal of the counter << 2 | kind; never 0
  *   delta, value       the added delta, and the resulting value
- * Open addressing in many parts that grow independently, each by a quarter, so that none is large
- * or half empty. Parts fill evenly, so load limits differ, from 0.7 to 0.8, to keep them from
+ * Inside, it is packed (see PackedEntry), mostly in 21 to 25 bytes, in the order in which entries
+ * were added, and a slot of 4 bytes says where. A lookup of an id that is not there touches one
+ * cache line, that of its slot, since the slot also has some bits of the hash.
+ *
+ * Open addressing in many parts that grow independently, each by an eighth, so that none is large
+ * or half empty. Parts fill evenly, so load limits differ, from 0.75 to 0.87, to keep them from
  * growing at the same moment. Hashes are keyed: see Secret.
  * }</pre>
  */
@@ -25,8 +30,8 @@ public final class IdTable {
   private static final int PART_SLOTS_FIRST = 8;
 
   private final Secret secret;
-  private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST * STRIDE];
-  private final int[] used = new int[PARTS];
+  private final Part[] parts = new Part[PARTS];
+  private final long[] scratch = new long[STRIDE];
   private int size;
   private long oldestMillis = Long.MAX_VALUE;
   private long newestMillis = Long.MIN_VALUE;
@@ -37,6 +42,7 @@ public final class IdTable {
 
   public IdTable(Secret secret) {
     this.secret = secret;
+    Arrays.setAll(parts, number -> new Part());
   }
 
   /** Begins a generation; see {@link RequestIds#isLive} and {@link IdIndexes}. */
@@ -100,9 +106,9 @@ public final class IdTable {
   }
 
   /** Prefetches the slot of an id: see {@link IdsAhead}. */
-  long touch(long hash) {
-    long[] part = parts[part(hash)];
-    return part[home(hash, part.length / STRIDE) * STRIDE + 2];
+  int touch(long hash) {
+    int[] slots = parts[part(hash)].slots;
+    return slots[home(hash, slots.length)];
   }
 
   private static int part(long hash) {
@@ -111,7 +117,7 @@ public final class IdTable {
 
   /**
    * Returns the slot where probing begins: the bits of the hash after those of the part, as a
-   * fraction, so that entries are almost in order of hash, in which they are written to a file.
+   * fraction, so that slots are almost in order of hash, in which entries are written to a file.
    */
   private static int home(long hash, int slots) {
     return (int) (((hash << PART_BITS >>> Integer.SIZE) * slots) >>> Integer.SIZE);
@@ -122,52 +128,81 @@ public final class IdTable {
     return slot + 1 == slots ? 0 : slot + 1;
   }
 
-  /** Copies the entry of an id to {@code entry}; returns false if there is none. */
+  /**
+   * Copies the entry of an id to {@code entry}; returns false if there is none, and then its
+   * content is undefined.
+   */
   boolean find(long hash, long high, long low, int ordinal, long[] entry) {
-    long[] part = parts[part(hash)];
-    int slots = part.length / STRIDE;
-    for (int slot = home(hash, slots); ; slot = after(slot, slots)) {
-      int at = slot * STRIDE;
-      long meta = part[at + 2];
-      if (meta == 0) {
-        return false;
-      }
-      if (part[at] == high && part[at + 1] == low && ordinal(meta) == ordinal) {
-        System.arraycopy(part, at, entry, 0, STRIDE);
-        return true;
-      }
-    }
+    Part part = parts[part(hash)];
+    return part.slots[part.slot(hash, high, low, ordinal, entry)] != 0;
   }
 
   /** Adds an id, replacing an equal one that was forgotten. */
   public void add(
       long high, long low, long meta, long delta, long value, long timeMillis, long frame) {
+    long hash = secret.hash(high, low, ordinal(meta));
+    add(hash, high, low, meta, delta, value, timeMillis, frame);
+  }
+
+  /** Adds an id whose hash is known. */
+  void add(
+      long hash,
+      long high,
+      long low,
+      long meta,
+      long delta,
+      long value,
+      long timeMillis,
+      long frame) {
     if (size == 0) {
       firstFrame = frame;
     }
     lastFrame = frame;
-    long hash = secret.hash(high, low, ordinal(meta));
     int number = part(hash);
-    long slots = parts[number].length / STRIDE;
-    if (used[number] * 256L >= slots * (180 + number % 32)) {
-      parts[number] = grown(parts[number]);
+    Part part = parts[number];
+    if (part.used * 256L >= part.slots.length * (192L + number % 32)) {
+      grow(part);
     }
-    if (put(parts[number], hash, high, low, meta, delta, value)) {
-      used[number]++;
+    int slot = part.slot(hash, high, low, ordinal(meta), scratch);
+    scratch[0] = high;
+    scratch[1] = low;
+    scratch[2] = meta;
+    scratch[3] = delta;
+    scratch[4] = value;
+    int filled = part.append(scratch) | tag(hash);
+    if (part.slots[slot] == 0) {
+      part.used++;
       size++;
     }
+    part.slots[slot] = filled;
     oldestMillis = Math.min(oldestMillis, timeMillis);
     newestMillis = Math.max(newestMillis, timeMillis);
   }
 
+  private void grow(Part part) {
+    int[] larger = new int[part.slots.length + Math.max(2, part.slots.length / 8)];
+    for (int filled : part.slots) {
+      if (filled != 0) {
+        part.read(filled, scratch, 0);
+        long hash = secret.hash(scratch[0], scratch[1], ordinal(scratch[2]));
+        int slot = home(hash, larger.length);
+        while (larger[slot] != 0) {
+          slot = after(slot, larger.length);
+        }
+        larger[slot] = filled;
+      }
+    }
+    part.slots = larger;
+  }
+
   /** Returns the number of slots of a part. */
   int slots(int part) {
-    return parts[part].length / STRIDE;
+    return parts[part].slots.length;
   }
 
   /** Returns the number of entries of the largest part. */
   int largestPart() {
-    return Arrays.stream(used).max().orElse(0);
+    return Arrays.stream(parts).mapToInt(part -> part.used).max().orElse(0);
   }
 
   /**
@@ -177,11 +212,10 @@ public final class IdTable {
    * @return the number of entries
    */
   int entries(int part, long[] to) {
-    long[] slots = parts[part];
     int end = 0;
-    for (int at = 0; at < slots.length; at += STRIDE) {
-      if (slots[at + 2] != 0) {
-        System.arraycopy(slots, at, to, end, STRIDE);
+    for (int filled : parts[part].slots) {
+      if (filled != 0) {
+        parts[part].read(filled, to, end);
         end += STRIDE;
       }
     }
@@ -190,56 +224,114 @@ public final class IdTable {
 
   /** Passes on all entries, unordered. */
   void forEach(Consumer<long[]> action) {
-    for (long[] part : parts) {
-      for (int at = 0; at < part.length; at += STRIDE) {
-        if (part[at + 2] != 0) {
-          action.accept(Arrays.copyOfRange(part, at, at + STRIDE));
-        }
+    long[] entries = new long[largestPart() * STRIDE];
+    for (int part = 0; part < PARTS; part++) {
+      int end = entries(part, entries) * STRIDE;
+      for (int at = 0; at < end; at += STRIDE) {
+        action.accept(Arrays.copyOfRange(entries, at, at + STRIDE));
       }
     }
   }
 
   /** Clears the table, keeping its capacity. */
   void clear() {
-    for (long[] part : parts) {
-      Arrays.fill(part, 0);
+    for (Part part : parts) {
+      part.clear();
     }
-    Arrays.fill(used, 0);
     size = 0;
     oldestMillis = Long.MAX_VALUE;
     newestMillis = Long.MIN_VALUE;
   }
 
-  private long[] grown(long[] part) {
-    int slots = part.length / STRIDE;
-    long[] bigger = new long[(slots + slots / 4) * STRIDE];
-    for (int at = 0; at < part.length; at += STRIDE) {
-      long meta = part[at + 2];
-      if (meta != 0) {
-        long hash = secret.hash(part[at], part[at + 1], ordinal(meta));
-        var unused = put(bigger, hash, part[at], part[at + 1], meta, part[at + 3], part[at + 4]);
-      }
-    }
-    return bigger;
+  /** Returns the bits of a hash that its slot has. */
+  private static int tag(long hash) {
+    return (int) hash & Part.TAG;
   }
 
-  /** Puts an entry; returns whether it took a free slot. */
-  private static boolean put(
-      long[] part, long hash, long high, long low, long meta, long delta, long value) {
-    int slots = part.length / STRIDE;
-    int slot = home(hash, slots);
-    int at = slot * STRIDE;
-    while (part[at + 2] != 0
-        && (part[at] != high || part[at + 1] != low || ordinal(part[at + 2]) != ordinal(meta))) {
-      slot = after(slot, slots);
-      at = slot * STRIDE;
+  /**
+   * Some of the entries, and where they are.
+   *
+   * <pre>{@code
+   * SLOT: 0 if it is free, otherwise position + 1 << 10 | 10 bits of the hash
+   * The position of an entry is the number of its chunk << 12 | its place in the chunk.
+   * }</pre>
+   */
+  private static final class Part {
+    private static final int TAG_BITS = 10;
+    static final int TAG = (1 << TAG_BITS) - 1;
+    private static final int CHUNK_BITS = 12;
+    private static final int CHUNK = 1 << CHUNK_BITS;
+    private static final int CHUNK_FIRST = 1 << 7; // tables of a few ids are small
+
+    /** Far more than a part has of the most ids that a table may have. */
+    private static final int CHUNKS_MAX = 1 << (Integer.SIZE - TAG_BITS - CHUNK_BITS);
+
+    int[] slots = new int[PART_SLOTS_FIRST];
+    int used;
+    private ByteBuffer[] chunks = {ByteBuffer.allocate(CHUNK_FIRST)};
+    private int filling; // the number of the chunk to which entries are added
+
+    private static int positionOf(int filled) {
+      return (filled >>> TAG_BITS) - 1;
     }
-    boolean isNew = part[at + 2] == 0;
-    part[at] = high;
-    part[at + 1] = low;
-    part[at + 2] = meta;
-    part[at + 3] = delta;
-    part[at + 4] = value;
-    return isNew;
+
+    /** Returns the slot of an id, with its entry, or the free one where it belongs. */
+    int slot(long hash, long high, long low, int ordinal, long[] entry) {
+      int slot = home(hash, slots.length);
+      for (; slots[slot] != 0; slot = after(slot, slots.length)) {
+        int filled = slots[slot];
+        if ((filled & TAG) == tag(hash)) {
+          read(filled, entry, 0);
+          if (entry[0] == high && entry[1] == low && ordinal(entry[2]) == ordinal) {
+            return slot;
+          }
+        }
+      }
+      return slot;
+    }
+
+    /** Copies the entry of a slot. */
+    void read(int filled, long[] to, int toAt) {
+      int position = positionOf(filled);
+      PackedEntry.get(chunks[position >>> CHUNK_BITS], position & (CHUNK - 1), to, toAt);
+    }
+
+    /** Adds an entry; returns the content of its slot, without bits of the hash. */
+    int append(long[] entry) {
+      int bytes = PackedEntry.bytes(entry, 0);
+      if (chunks[filling].remaining() < bytes) {
+        reach();
+      }
+      ByteBuffer chunk = chunks[filling];
+      int position = filling << CHUNK_BITS | chunk.position();
+      PackedEntry.put(chunk, entry, 0);
+      return (position + 1) << TAG_BITS;
+    }
+
+    private void reach() {
+      ByteBuffer chunk = chunks[filling];
+      if (chunk.capacity() < CHUNK) {
+        chunks[filling] = ByteBuffer.allocate(chunk.capacity() * 2).put(chunk.flip());
+        return;
+      }
+      if (filling + 1 == CHUNKS_MAX) {
+        throw new IllegalStateException("too many request ids in one part of a table");
+      }
+      if (filling + 1 == chunks.length) {
+        ByteBuffer next = ByteBuffer.allocate(CHUNK);
+        chunks = Arrays.copyOf(chunks, filling + 2);
+        chunks[filling + 1] = next;
+      }
+      filling++;
+    }
+
+    void clear() {
+      Arrays.fill(slots, 0);
+      used = 0;
+      filling = 0;
+      for (ByteBuffer chunk : chunks) {
+        chunk.clear();
+      }
+    }
   }
 }

@@ -164,8 +164,9 @@ public final class RequestIds {
   /** Remembers an id that is not remembered yet. */
   public void add(
       long high, long low, long meta, long delta, long value, long nowMillis, long frame) {
-    active.add(high, low, meta, delta, value, nowMillis, frame);
-    indexes.add(secret.hash(high, low, IdTable.ordinal(meta)), nowMillis);
+    long hash = secret.hash(high, low, IdTable.ordinal(meta));
+    active.add(hash, high, low, meta, delta, value, nowMillis, frame);
+    indexes.add(hash, nowMillis);
   }
 
   /**

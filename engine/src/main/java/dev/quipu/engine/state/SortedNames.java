@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.NoSuchElementException;
 import java.util.PrimitiveIterator;
+import java.util.function.IntBinaryOperator;
 import java.util.stream.IntStream;
 
 /**
@@ -18,12 +19,14 @@ final class SortedNames {
   private static final int SORTED_LEAF = LEAF / 8 * 7; // leaves room for some more
   private static final int SMALL = 16; // sorted by insertion
   private static final int PARALLEL_LEAVES = 4_096; // with fewer, one thread is as fast
+  private static final int TOGETHER = 64; // names whose places are searched at once
 
   private final CounterPages names;
   private int[][] leaves = {new int[LEAF]};
   private int[] counts = new int[1];
   private int leafCount = 1;
   private int size;
+  private long touched; // stored, so that a prefetch is not optimized away
 
   SortedNames(CounterPages names) {
     this.names = names;
@@ -162,30 +165,97 @@ final class SortedNames {
   /** Adds ordinals whose names are not present. */
   void addAll(int[] ordinals) {
     sort(ordinals, 0, ordinals.length, 0);
-    int leaf = 0;
-    for (int ordinal : ordinals) {
-      leaf = add(ordinal, names.nameInUtf8(ordinal), leaf);
+    for (int from = 0; from < ordinals.length; from += TOGETHER) {
+      addSome(Arrays.copyOfRange(ordinals, from, Math.min(from + TOGETHER, ordinals.length)));
+    }
+  }
+
+  /** Adds a few in order of their names: first it finds the places of all, then it inserts them. */
+  private void addSome(int[] ordinals) {
+    int count = ordinals.length;
+    byte[][] sought = new byte[count][];
+    Arrays.setAll(sought, i -> names.nameInUtf8(ordinals[i]));
+    int[] found = new int[count]; // leaves
+    int[] places = new int[count];
+    int[] ends = new int[count];
+    Arrays.fill(ends, leafCount - 1);
+    search(sought, found, ends, (i, leaf) -> leaves[leaf + 1][0]);
+    Arrays.setAll(ends, i -> counts[found[i]]);
+    search(sought, places, ends, (i, place) -> leaves[found[i]][place]);
+    int leavesBefore = leafCount;
+    int first = 0; // the leaf of this name, or the first one of those that it was split into
+    int inserted = 0; // into this leaf
+    boolean isSplit = false;
+    for (int i = 0; i < count; i++) {
+      if (i == 0 || found[i] != found[i - 1]) {
+        first = found[i] + leafCount - leavesBefore;
+        inserted = 0;
+        isSplit = false;
+      }
+      isSplit |= counts[first] == LEAF;
+      if (isSplit) {
+        add(ordinals[i], sought[i], first);
+      } else {
+        insert(ordinals[i], first, places[i] + inserted++);
+      }
     }
   }
 
   /**
-   * Adds an ordinal whose name is not present, and returns its leaf.
+   * Finds, for each of several names, the first place from {@code found} until {@code ends} whose
+   * name is above it, by steps for all of them: the names that one step compares are read first, so
+   * that cache misses overlap.
+   *
+   * @param ordinalAt returns the ordinal at a place, for the name of an index
+   */
+  private void search(byte[][] sought, int[] found, int[] ends, IntBinaryOperator ordinalAt) {
+    boolean isFound = false;
+    while (!isFound) {
+      for (int i = 0; i < sought.length; i++) {
+        if (found[i] < ends[i]) {
+          touched += names.touchName(ordinalAt.applyAsInt(i, (found[i] + ends[i]) >>> 1));
+        }
+      }
+      isFound = true;
+      for (int i = 0; i < sought.length; i++) {
+        if (found[i] < ends[i]) {
+          int middle = (found[i] + ends[i]) >>> 1;
+          if (names.compareName(ordinalAt.applyAsInt(i, middle), sought[i]) <= 0) {
+            found[i] = middle + 1;
+          } else {
+            ends[i] = middle;
+          }
+          isFound = false;
+        }
+      }
+    }
+  }
+
+  /** Returns a number that depends on everything read ahead. */
+  long touched() {
+    return touched;
+  }
+
+  /**
+   * Adds an ordinal whose name is not present.
    *
    * @param from a leaf that is not after its place
    */
-  private int add(int ordinal, byte[] name, int from) {
+  private void add(int ordinal, byte[] name, int from) {
     int leaf = leafFrom(from, name);
     if (counts[leaf] == LEAF) {
       split(leaf);
       leaf = leafFrom(leaf, name);
     }
-    int at = placeOf(leaf, name);
+    insert(ordinal, leaf, placeOf(leaf, name));
+  }
+
+  private void insert(int ordinal, int leaf, int at) {
     int[] ordinals = leaves[leaf];
     System.arraycopy(ordinals, at, ordinals, at + 1, counts[leaf] - at);
     ordinals[at] = ordinal;
     counts[leaf]++;
     size++;
-    return leaf;
   }
 
   /** Removes an ordinal by its name; returns whether it was present. */

@@ -2,6 +2,7 @@ package dev.quipu.engine.state;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.store.Key;
@@ -122,6 +123,31 @@ final class SortedNamesTest {
         add(name);
       }
     }
+    check("");
+  }
+
+  /** Many of a batch belong into one leaf, which is split, and others into the leaves after it. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3})
+  void manyAreAddedAtOnce(long seed) {
+    Random random = new Random(seed);
+    while (expected.size() < 30_000) {
+      TreeMap<String, Integer> batch = new TreeMap<>(Key.ORDER);
+      String near = random.nextBoolean() ? name(random) : "";
+      int count = 1 + random.nextInt(random.nextBoolean() ? 10 : 1_000);
+      for (int i = 0; i < count; i++) {
+        String name = near + name(random);
+        if (!expected.containsKey(name)) {
+          batch.put(name, ordinal(name));
+        }
+      }
+      List<Integer> added = new ArrayList<>(batch.values());
+      Collections.shuffle(added, random);
+      sorted.addAll(added.stream().mapToInt(each -> each).toArray());
+      expected.putAll(batch);
+      check(name(random));
+    }
+    assertNotEquals(0, sorted.touched(), "names are read ahead");
     check("");
   }
 
