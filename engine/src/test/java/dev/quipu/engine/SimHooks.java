@@ -9,9 +9,12 @@ import dev.quipu.engine.state.State;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +39,7 @@ public final class SimHooks {
   private static RandomGenerator random = new SplittableRandom(0);
   private static @Nullable SimScheduler scheduler;
   private static @Nullable SimClock clock;
+  private static Map<Object, ReentrantLock> monitors = new IdentityHashMap<>();
 
   private SimHooks() {}
 
@@ -65,6 +69,17 @@ public final class SimHooks {
     scheduler = threads;
     clock = time;
     random = randomness;
+    monitors = new IdentityHashMap<>();
+  }
+
+  /** Replaces the monitor of an object, whose release the virtual machine would order. */
+  public static void enter(Object monitor) {
+    monitors.computeIfAbsent(monitor, each -> new ReentrantLock()).lock();
+  }
+
+  /** Ends {@link #enter}. */
+  public static void exit(Object monitor) {
+    java.util.Objects.requireNonNull(monitors.get(monitor)).unlock();
   }
 
   /** Throws at the n-th site passed from now on, and at a number of following ones. */

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
@@ -22,6 +23,7 @@ import org.objectweb.asm.Type;
  *     LockSupport.unpark and the atomic numbers, which allocate nothing, or do without (see
  *     AbstractQueuedSynchronizer), and which need next to no stack.
  *   - simulated time and random numbers where the engine has those of the machine.
+ *   - locks instead of monitors: the virtual machine hands a monitor over by a thread of its own.
  *   - a call that reports when the leader has run a task: so the model knows the order.
  *
  * A mutation changes one method more: see SimMutations.
@@ -116,6 +118,7 @@ public final class SimLoader extends ClassLoader {
   }
 
   private final class Classes extends ClassVisitor {
+    private String type = "";
     private String owner = "";
 
     Classes(ClassVisitor next) {
@@ -130,6 +133,7 @@ public final class SimLoader extends ClassLoader {
         @Nullable String signature,
         @Nullable String superName,
         String @Nullable [] interfaces) {
+      type = name;
       owner = name.substring(name.lastIndexOf('/') + 1);
       super.visit(version, access, name, signature, superName, interfaces);
     }
@@ -141,8 +145,10 @@ public final class SimLoader extends ClassLoader {
         String descriptor,
         @Nullable String signature,
         String @Nullable [] exceptions) {
-      MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
-      MethodVisitor replaced = new Replacements(owner, name, next);
+      int others = access & ~Opcodes.ACC_SYNCHRONIZED;
+      MethodVisitor next = super.visitMethod(others, name, descriptor, signature, exceptions);
+      MethodVisitor whole = others == access ? next : new LockedMethod(type, next);
+      MethodVisitor replaced = new Replacements(owner, name, whole);
       MethodVisitor mutated = mutation == null ? replaced : mutation.on(owner, name, replaced);
       return !hasSites || name.equals("<clinit>")
           ? mutated
@@ -188,8 +194,60 @@ public final class SimLoader extends ClassLoader {
       }
     }
 
+    @Override
+    public void visitInsn(int opcode) {
+      switch (opcode) {
+        case Opcodes.MONITORENTER -> hook("enter", "(Ljava/lang/Object;)V");
+        case Opcodes.MONITOREXIT -> hook("exit", "(Ljava/lang/Object;)V");
+        default -> super.visitInsn(opcode);
+      }
+    }
+
     private void hook(String name, String descriptor) {
       super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
+    }
+  }
+
+  /** A synchronized instance method, with a lock instead of the monitor. */
+  private static final class LockedMethod extends MethodVisitor {
+    private final String type;
+    private final Label start = new Label();
+
+    LockedMethod(String type, MethodVisitor next) {
+      super(Opcodes.ASM9, next);
+      this.type = type;
+    }
+
+    @Override
+    public void visitCode() {
+      super.visitCode();
+      onThis("enter");
+      super.visitLabel(start);
+    }
+
+    @Override
+    public void visitInsn(int opcode) {
+      if (opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN) {
+        onThis("exit");
+      }
+      super.visitInsn(opcode);
+    }
+
+    @Override
+    public void visitMaxs(int maxStack, int maxLocals) {
+      Label end = new Label();
+      super.visitLabel(end); // also where the handler begins
+      super.visitTryCatchBlock(start, end, end, null);
+      super.visitFrame(
+          Opcodes.F_FULL, 1, new Object[] {type}, 1, new Object[] {"java/lang/Throwable"});
+      onThis("exit");
+      super.visitInsn(Opcodes.ATHROW);
+      super.visitMaxs(maxStack, maxLocals);
+    }
+
+    private void onThis(String hook) {
+      super.visitVarInsn(Opcodes.ALOAD, 0);
+      super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, hook, "(Ljava/lang/Object;)V", false);
     }
   }
 

@@ -41,6 +41,8 @@ final class SimScheduler implements Executor, Threads {
   private int readyCount;
   private long timerCount;
   private final java.util.List<Thread> threads = new java.util.ArrayList<>();
+  private final Thread runner = Thread.currentThread();
+  private volatile boolean isDisturbed;
   private boolean isKilled;
   private long steps;
   private final int switchOneIn;
@@ -72,6 +74,10 @@ final class SimScheduler implements Executor, Threads {
 
   @Override
   public void execute(Runnable continuation) {
+    if (Thread.currentThread() != runner && !Thread.currentThread().isVirtual()) {
+      isDisturbed = true; // and the continuation never runs
+      return;
+    }
     if (readyCount == ready.length) {
       ready = java.util.Arrays.copyOf(ready, 2 * readyCount);
     }
@@ -199,6 +205,12 @@ final class SimScheduler implements Executor, Threads {
   /** Runs threads until the process was killed or is done. */
   void run(BooleanSupplier done, Observer observer) {
     while (!isKilled && !done.getAsBoolean()) {
+      if (isDisturbed) {
+        uncaught.accept(
+            new IllegalStateException(
+                "a thread of the virtual machine ran a thread, as at the release of a monitor"));
+        return;
+      }
       if (readyCount == 0) {
         observer.onIdle(!timers.isEmpty());
         if (isKilled || timers.isEmpty()) {

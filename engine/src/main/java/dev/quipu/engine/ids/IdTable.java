@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * were added, and a slot of 4 bytes says where. A lookup of an id that is not there touches one
  * cache line, that of its slot, since the slot also has some bits of the hash.
  *
- * Open addressing in many parts that grow independently, each by an eighth, so that none is large
+ * Open addressing in many parts that grow independently, each by a quarter, so that none is large
  * or half empty. Parts fill evenly, so load limits differ, from 0.75 to 0.87, to keep them from
  * growing at the same moment. Hashes are keyed: see Secret.
  * }</pre>
@@ -180,11 +180,10 @@ public final class IdTable {
   }
 
   private void grow(Part part) {
-    int[] larger = new int[part.slots.length + Math.max(2, part.slots.length / 8)];
+    int[] larger = new int[part.slots.length + part.slots.length / 4];
     for (int filled : part.slots) {
       if (filled != 0) {
-        part.read(filled, scratch, 0);
-        long hash = secret.hash(scratch[0], scratch[1], ordinal(scratch[2]));
+        long hash = part.hash(filled, secret);
         int slot = home(hash, larger.length);
         while (larger[slot] != 0) {
           slot = after(slot, larger.length);
@@ -294,6 +293,12 @@ public final class IdTable {
     void read(int filled, long[] to, int toAt) {
       int position = positionOf(filled);
       PackedEntry.get(chunks[position >>> CHUNK_BITS], position & (CHUNK - 1), to, toAt);
+    }
+
+    /** Returns the hash of the entry of a slot. */
+    long hash(int filled, Secret secret) {
+      int position = positionOf(filled);
+      return PackedEntry.hash(chunks[position >>> CHUNK_BITS], position & (CHUNK - 1), secret);
     }
 
     /** Adds an entry; returns the content of its slot, without bits of the hash. */

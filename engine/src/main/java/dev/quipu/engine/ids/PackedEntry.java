@@ -102,11 +102,8 @@ final class PackedEntry {
     int head = in.get(from);
     to[toAt] = in.getLong(from + 1);
     to[toAt + 1] = in.getLong(from + 1 + Long.BYTES);
-    int at = from + 1 + ID_BYTES;
-    int ordinal = 0;
-    for (int left = ((head >> ORDINAL_SHIFT) & SIZE) + 1; left > 0; left--) {
-      ordinal = (ordinal << Byte.SIZE) | Byte.toUnsignedInt(in.get(at++));
-    }
+    int ordinal = ordinal(in, head, from);
+    int at = from + 1 + ID_BYTES + ((head >> ORDINAL_SHIFT) & SIZE) + 1;
     int bounds = 0;
     if ((head & HAS_BOUNDS) != 0) {
       bounds = in.getInt(at);
@@ -117,6 +114,21 @@ final class PackedEntry {
     int delta = (head >> DELTA_SHIFT) & SIZE;
     to[toAt + 3] = number(in, at, delta);
     to[toAt + 4] = number(in, at + (1 << delta), head & SIZE);
+  }
+
+  /** Returns the hash of the entry at this position. */
+  static long hash(ByteBuffer in, int at, Secret secret) {
+    return secret.hash(
+        in.getLong(at + 1), in.getLong(at + 1 + Long.BYTES), ordinal(in, in.get(at), at));
+  }
+
+  private static int ordinal(ByteBuffer in, int head, int from) {
+    int at = from + 1 + ID_BYTES;
+    int ordinal = 0;
+    for (int left = ((head >> ORDINAL_SHIFT) & SIZE) + 1; left > 0; left--) {
+      ordinal = (ordinal << Byte.SIZE) | Byte.toUnsignedInt(in.get(at++));
+    }
+    return ordinal;
   }
 
   private static long number(ByteBuffer in, int at, int size) {

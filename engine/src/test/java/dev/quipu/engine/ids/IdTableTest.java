@@ -158,7 +158,7 @@ final class IdTableTest {
     }
   }
 
-  /** A part grows by an eighth when between 0.75 and 0.87 of its slots are filled. */
+  /** A part grows by a quarter when between 0.75 and 0.87 of its slots are filled. */
   @ParameterizedTest
   @ValueSource(ints = {0, 31, 32, 511})
   void eachPartGrowsAtALoadOfItsOwn(int part) {
@@ -169,7 +169,7 @@ final class IdTableTest {
         boolean isFull = entries >= slots * (192 + part % 32) / 256.0;
         add(1, low, 1);
         entries++;
-        slots = isFull ? slots + Math.max(2, slots / 8) : slots;
+        slots = isFull ? slots * 5 / 4 : slots;
         assertEquals(slots, table.slots(part), entries + " entries");
       }
     }
