@@ -39,7 +39,7 @@ done
     COLUMNS=100 ./quipu "$command" --help
     case $command in
       hits) below='list insert set delete' ;;
-      threshold) below='list put delete' ;;
+      threshold) below='list get put delete' ;;
       ingest) below=sqs ;;
       *) below='' ;;
     esac

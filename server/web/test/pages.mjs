@@ -200,6 +200,9 @@ const TESTS = {
     const first = page.locator('#pages ~ table tbody tr').first();
     await first.getByText('https://blog.example/a').waitFor();
     assert.equal(await first.locator('.number').innerText(), '3');
+    await page.getByLabel('Order').selectOption('-change');
+    await page.waitForSelector('#pages ~ .note:has-text("Since ")');
+    await page.getByLabel('Order').selectOption('url');
     await page.getByLabel('URL contains').fill('BLOG.example/B');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.waitForSelector('#pages ~ table tr:nth-child(1):last-child td:has-text("example/b")');

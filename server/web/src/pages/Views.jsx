@@ -28,6 +28,7 @@ function AllPages() {
             heads={['URL', 'Views']}
             empty="No page was viewed. A page sends its views with:"
             link={(url) => href('views', { url })}
+            moves
           />
           <Copy label="Script of a page" text={`<script src="${location.origin}/views.js" defer></script>`} />
         </section>

@@ -17,6 +17,14 @@ export function Buckets({ history, label }) {
   );
 }
 
+/** What the axis of values shows: with 0 if all are equal, so that they are not at an edge of it. */
+function range(chart, least, greatest) {
+  if (least === null) return [0, 1];
+  return least === greatest
+    ? [Math.min(0, least), Math.max(0, greatest) || (least < 0 ? 0 : 1)]
+    : uPlot.rangeNum(least, greatest, 0.1, true);
+}
+
 /** A line of values over time. The values are repeated in words by the page, for a screen reader. */
 export function Chart({ times, values, label, isBars }) {
   const place = useRef(null);
@@ -33,6 +41,7 @@ export function Chart({ times, values, label, isBars }) {
         legend: { show: false },
         cursor: { show: false },
         axes: [axis, { ...axis, size: 70 }],
+        scales: { y: { range } },
         series: [
           {},
           {

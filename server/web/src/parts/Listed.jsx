@@ -10,13 +10,15 @@ import { grouped, shown } from '../text.js';
  * @param list its name in a response, and the names of its two columns there
  * @param heads titles of the columns
  * @param link returns where a name leads
+ * @param moves whether it can also be ordered by change and by rate
  */
-export function Listed({ path, list: [what, name, number], heads, empty, link }) {
+export function Listed({ path, list: [what, name, number], heads, empty, link, moves }) {
   const [text, setText] = useState('');
   const [sought, setSought] = useState('');
   const [sort, setSort] = useState(name);
   const [pages, setPages] = useState([]); // cursors of the pages before
   const cursor = pages.at(-1) || '';
+  const moved = ['change', 'rate'].find((each) => sort === `-${each}`);
   const found = useData(
     `${path}?${new URLSearchParams({ q: sought, sort, limit: 50, ...(cursor && { cursor }) })}`,
     10000,
@@ -44,19 +46,29 @@ export function Listed({ path, list: [what, name, number], heads, empty, link })
             <option value={name}>{heads[0]}</option>
             <option value={`-${number}`}>{heads[1]}, greatest first</option>
             <option value={number}>{heads[1]}, least first</option>
+            {moves && <option value="-change">{heads[1]} this hour, most first</option>}
+            {moves && <option value="-rate">{heads[1]} per second now, most first</option>}
           </select>
         </label>
         <button type="submit">Search</button>
       </form>
       <Trouble problem={found.problem} />
       {found.data && rows.length === 0 && <p class="note">{empty}</p>}
+      {moved && found.data?.since && <p class="note">Since {found.data.since}.</p>}
       {rows.length > 0 && (
         <table>
-          <thead><tr><th scope="col">{heads[0]}</th><th scope="col" class="number">{heads[1]}</th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">{heads[0]}</th>
+              {moved && <th scope="col" class="number">{moved === 'rate' ? 'Per second' : 'Change'}</th>}
+              <th scope="col" class="number">{heads[1]}</th>
+            </tr>
+          </thead>
           <tbody>
             {rows.map((each) => (
               <tr key={each[name]}>
                 <td><a href={link(each[name])}><bdi>{shown(each[name])}</bdi></a></td>
+                {moved && <td class="number">{grouped(each[moved] ?? '')}</td>}
                 <td class="number">{grouped(each[number])}</td>
               </tr>
             ))}

@@ -16,6 +16,7 @@ export function Techniques() {
             {each.current ? ' (this server)' : each.works === false ? ' (not on this store)' : ''}
           </summary>
           <p>{each.summary}</p>
+          {each.lacks && <p class="note">This store lacks {each.lacks.join(' and ')}.</p>}
           <dl class="facts">
             <dt>Guarantees</dt>
             <dd>

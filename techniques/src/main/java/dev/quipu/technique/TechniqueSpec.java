@@ -4,8 +4,10 @@ import dev.quipu.Guarantee;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -78,8 +80,20 @@ public record TechniqueSpec(
 
   /** Returns whether a store has the required capabilities. */
   public boolean worksOn(StoreProfile profile) {
-    return profile.capabilities().containsAll(needs)
-        && profile.atomicity().compareTo(atomicity) >= 0;
+    return missingOn(profile).isEmpty();
+  }
+
+  /** Returns what a store lacks for this technique, in words. */
+  public List<String> missingOn(StoreProfile profile) {
+    List<String> missing = new ArrayList<>();
+    needs.stream()
+        .filter(each -> !profile.has(each))
+        .sorted()
+        .forEach(each -> missing.add(each.name().toLowerCase(Locale.ROOT).replace('_', ' ')));
+    if (profile.atomicity().compareTo(atomicity) < 0) {
+      missing.add("batches over a " + atomicity.name().toLowerCase(Locale.ROOT));
+    }
+    return missing;
   }
 
   /**
@@ -89,12 +103,10 @@ public record TechniqueSpec(
    * @throws IllegalArgumentException if the technique does not work on the store
    */
   public void requireWorksOn(StoreProfile profile) {
-    if (worksOn(profile)) {
+    List<String> missing = missingOn(profile);
+    if (missing.isEmpty()) {
       return;
     }
-    Set<Capability> missing = EnumSet.noneOf(Capability.class);
-    missing.addAll(needs);
-    missing.removeAll(profile.capabilities());
     List<String> others =
         Techniques.ALL.stream()
             .filter(spec -> spec.worksOn(profile))
@@ -105,7 +117,7 @@ public record TechniqueSpec(
             .formatted(
                 name,
                 profile.name(),
-                missing.isEmpty() ? "batches over a " + atomicity : missing,
+                String.join(" and ", missing),
                 others.isEmpty() ? "none" : String.join(", ", others)));
   }
 }

@@ -19,7 +19,6 @@ import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.CounterListing;
 import dev.quipu.server.cli.access.Target;
-import dev.quipu.server.cli.input.RankFlags;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.cli.output.Rejections;
@@ -33,7 +32,6 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.core.io.JsonStringEncoder;
@@ -239,50 +237,8 @@ final class CounterCommands {
             why.isEmpty() ? "" : "; " + why);
   }
 
-  @Command(
-      name = "list",
-      description = "Print counters ordered by name, or by value.",
-      footer = {"", "Examples:", "  quipu list views/", "  quipu list --top 10 views/"})
-  static final class ListCommand extends AccessCommand {
-    @Parameters(
-        paramLabel = "PREFIX",
-        arity = "0..1",
-        description = "Print only names that start with this.")
-    private String prefix = "";
-
-    @Option(
-        names = "--limit",
-        paramLabel = "N",
-        description = "Print at most this number of counters (default: all).")
-    private long limit = Long.MAX_VALUE;
-
-    @Mixin private RankFlags ranked = new RankFlags();
-
-    @Override
-    public Integer call() {
-      if (limit < 0) {
-        throw new IllegalArgumentException("--limit is %d; the minimum is 0".formatted(limit));
-      }
-      if (!ranked.isSet()) {
-        return forEach(target, output, prefix, limit, this::print);
-      }
-      if (limit != Long.MAX_VALUE) {
-        throw new IllegalArgumentException("--limit is for a list by name; --top has a number");
-      }
-      try (Access access = target.openToRead()) {
-        ranked.read(access.counters(), prefix).forEach(this::print);
-      }
-      return ExitCode.OK;
-    }
-
-    private void print(CounterPage.Entry each) {
-      output.print(
-          () -> each.reading().text(each.reading().value()) + "\t" + each.name(),
-          () -> members(each.name(), each.reading()));
-    }
-  }
-
-  private static int forEach(
+  /** Passes on all counters with a prefix, by name. */
+  static int forEach(
       Target target, Output output, String prefix, long limit, Consumer<CounterPage.Entry> action) {
     try (Access access = target.openToRead()) {
       new CounterListing(access, prefix)
@@ -478,7 +434,7 @@ final class CounterCommands {
     }
   }
 
-  private static Map<String, Object> members(String name, Reading reading) {
+  static Map<String, Object> members(String name, Reading reading) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", name);
     members.put("value", reading.text(reading.value()));

@@ -21,12 +21,13 @@ import picocli.CommandLine.Parameters;
       "Print how a counter changed in each minute, hour or day.",
       "",
       "A line has the start of the time, the value at its end, and the change; - if",
-      "it is not known. The server keeps what its --history names."
+      "it is not known. Nothing is printed for the time before the first known value.",
+      "The server keeps what its --history names. A TIME may be a date."
     },
     footer = {
       "",
       "Examples:",
-      "  quipu history views/home --step day --from 2026-11-01T00:00:00Z",
+      "  quipu history views/home --step day --from 2026-11-01",
       "  quipu history --sum views/ --step hour"
     })
 final class HistoryCommand extends AccessCommand {
@@ -43,9 +44,17 @@ final class HistoryCommand extends AccessCommand {
     try (Access access = target.openToRead()) {
       PastPeriod past = new PastPeriod(period.step(), period.from(), period.to());
       List<PastValue> values = access.history(name, isSum, past);
-      output.together(() -> values.forEach(this::print));
+      List<PastValue> known = values.stream().dropWhile(each -> !isKnown(each)).toList();
+      output.together(() -> known.forEach(this::print));
+      if (known.isEmpty()) {
+        output.note("nothing is known of this time");
+      }
     }
     return ExitCode.OK;
+  }
+
+  private static boolean isKnown(PastValue each) {
+    return each.value().isPresent() || each.change().isPresent();
   }
 
   private void print(PastValue each) {

@@ -75,7 +75,7 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
           SetCommands.ResetCommand.class,
           SetCommands.DeleteCommand.class,
           CounterCommands.GetCommand.class,
-          CounterCommands.ListCommand.class,
+          ListCommand.class,
           WatchCommand.class,
           HistoryCommand.class,
           ReportCommand.class,

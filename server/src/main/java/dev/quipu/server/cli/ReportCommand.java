@@ -37,7 +37,7 @@ import picocli.CommandLine.Parameters;
       "",
       "Examples:",
       "  quipu report --out all.html",
-      "  quipu report views/ --step day --from 2026-11-01T00:00:00Z --out november.html"
+      "  quipu report views/ --step day --from 2026-11-01 --out november.html"
     })
 final class ReportCommand extends AccessCommand {
   private static final int TOP_MAX = 100;
@@ -79,7 +79,8 @@ final class ReportCommand extends AccessCommand {
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("file", out.toString());
       members.put("counters", report.counters());
-      output.print("%d counters in %s".formatted(report.counters(), out), members);
+      String counters = report.counters() == 1 ? "counter" : "counters";
+      output.print("%d %s in %s".formatted(report.counters(), counters, out), members);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write " + out, e);
     }

@@ -8,6 +8,7 @@ import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -17,7 +18,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "threshold",
     description = {
-      "List, define and delete thresholds, whose crossings a server sends to webhooks.",
+      "List, show, define and delete thresholds, whose crossings a server sends to webhooks.",
       "",
       "The server must count on the engine, with --webhook-allow and",
       "--webhook-secret-file."
@@ -32,10 +33,11 @@ import picocli.CommandLine.Parameters;
     },
     subcommands = {
       ThresholdCommand.ListCommand.class,
+      ThresholdCommand.GetCommand.class,
       ThresholdCommand.PutCommand.class,
       ThresholdCommand.DeleteCommand.class
     },
-    synopsisSubcommandLabel = "(list | put | delete)")
+    synopsisSubcommandLabel = "(list | get | put | delete)")
 final class ThresholdCommand extends CommandGroup {
   private static void print(Output output, ThresholdCalls.Listed each) {
     Map<String, Object> members = new LinkedHashMap<>();
@@ -79,6 +81,29 @@ final class ThresholdCommand extends CommandGroup {
       }
       return ExitCode.OK;
     }
+  }
+
+  @Command(
+      name = "get",
+      mixinStandardHelpOptions = true,
+      description = "Print a threshold, as list does.")
+  static final class GetCommand extends AccessCommand {
+    @Parameters(paramLabel = "ID", description = "The id of the threshold.")
+    private String id = "";
+
+    @Override
+    public Integer call() {
+      try (Access access = target.openToRead()) {
+        Optional<ThresholdCalls.Listed> found = access.thresholds().get(id);
+        found.ifPresent(each -> print(output, each));
+        return found.isPresent() ? ExitCode.OK : none(output, id);
+      }
+    }
+  }
+
+  private static int none(Output output, String id) {
+    output.note("no threshold %s".formatted(Output.oneLine(id)));
+    return ExitCode.FAILED;
   }
 
   @Command(
@@ -152,8 +177,7 @@ final class ThresholdCommand extends CommandGroup {
       try (Access access = target.open()) {
         ThresholdCalls calls = access.thresholds();
         if (!target.attempts().repeat(() -> calls.delete(id))) {
-          output.note("no threshold %s".formatted(id));
-          return ExitCode.FAILED;
+          return none(output, id);
         }
       }
       output.print("deleted", Output.members("id", id, "deleted", true));

@@ -5,6 +5,7 @@ import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.backend.CounterHistory;
 import dev.quipu.backend.CounterHistory.Changed;
+import dev.quipu.view.ViewCounter;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
@@ -13,14 +14,14 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Counters by how much they changed since a boundary of the past; those that changed equally by
- * name. A counter that has its value of then is not among them.
+ * Counters, or pages with their views, by how much they changed since a boundary of the past; those
+ * that changed equally by name. One that has its value of then is not among them.
  *
  * @param isDescending whether the greatest increase comes first
  */
 public record Movers(Selection selection, Instant since, boolean isDescending) {
   /**
-   * A counter that changed.
+   * A counter or page that changed.
    *
    * @param reading its present value; empty if it no longer exists
    */
@@ -31,10 +32,10 @@ public record Movers(Selection selection, Instant since, boolean isDescending) {
    *
    * @param resumeAfter the place after which the next part starts; empty on the last one
    */
-  public record Page(List<Moved> counters, Optional<Place> resumeAfter) {
+  public record Page(List<Moved> moved, Optional<Place> resumeAfter) {
     /** Copies the list. */
     public Page {
-      counters = List.copyOf(counters);
+      moved = List.copyOf(moved);
     }
   }
 
@@ -51,10 +52,41 @@ public record Movers(Selection selection, Instant since, boolean isDescending) {
       Optional<Place> after,
       int limit,
       BooleanSupplier mayContinue) {
-    Best<Moved> best =
-        new Best<>(each -> new Place(each.change, each.name), isDescending, after, limit);
+    Best<Moved> best = best(after, limit);
     forEach(history, counters, mayContinue, best::add);
     return new Page(best.page(), best.resumeAfter());
+  }
+
+  /**
+   * Returns the first pages after a place, by how many views they had. Reads the numbers of all
+   * pages, and the views since the boundary.
+   *
+   * @param mayContinue asked before the views of each page are counted
+   * @throws IllegalArgumentException if there are too many pages, or there is no time
+   */
+  public Page page(
+      ViewCounter views, Optional<Place> after, int limit, BooleanSupplier mayContinue) {
+    Best<Moved> best = best(after, limit);
+    selection.forEach(
+        views::pages,
+        "",
+        mayContinue,
+        page -> {
+          if (!mayContinue.getAsBoolean()) {
+            throw selection.noTime();
+          }
+          long count = views.count(page.name(), Optional.of(since), Optional.empty());
+          if (count > 0) {
+            best.add(
+                new Moved(page.name(), Optional.of(page.reading()), BigDecimal.valueOf(count)));
+          }
+          return true;
+        });
+    return new Page(best.page(), best.resumeAfter());
+  }
+
+  private Best<Moved> best(Optional<Place> after, int limit) {
+    return new Best<>(each -> new Place(each.change, each.name), isDescending, after, limit);
   }
 
   /**

@@ -210,7 +210,7 @@ public final class Webhooks implements AutoCloseable {
       Delivery.Round round = delivery.round(ids);
       delivered.add(round.delivered());
       if (round.failure().isEmpty()) {
-        ids.forEach(failing::remove);
+        ids.forEach(this::recovered);
         if (round.found() == 0) {
           return;
         }
@@ -240,6 +240,19 @@ public final class Webhooks implements AutoCloseable {
     }
     failing.put(id, now);
     return now;
+  }
+
+  /** Forgets that a delivery failed; logs it only if it had failed for long: it may fail often. */
+  private void recovered(String id) {
+    Failing before = failing.remove(id);
+    Instant now = Instant.ofEpochMilli(clock.epochMillis());
+    if (before != null && Duration.between(before.since(), now).compareTo(LOG_EVERY) > 0) {
+      LOGGER
+          .atInfo()
+          .addKeyValue("threshold", id)
+          .addKeyValue("since", before.since())
+          .log("Webhook accepts crossings again");
+    }
   }
 
   /** Returns whether the log has no such line of the last minute: a webhook may fail often. */

@@ -11,15 +11,12 @@ import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.history.HistoryRules;
 import dev.quipu.hits.HitLog;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.server.cli.QuipuCommand;
 import dev.quipu.server.http.route.Services;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -34,7 +31,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
 /** The past over HTTP and by the command, over a day that has 25 hours. */
@@ -297,15 +293,39 @@ final class HistoryTest {
   @Test
   void theCommandPrintsIt() {
     count(30);
-    StringWriter out = new StringWriter();
-    CommandLine line = QuipuCommand.commandLine();
-    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(out));
-    String url = "http://127.0.0.1:" + server.address().getPort();
-    String from = "2026-10-24T00:00:00Z";
-    int code = line.execute("history", "views/a", "--server", url, "--step", "day", "--from", from);
     assertEquals(
-        "2026-10-24T00:00:00Z\t12\t12\tsince 2026-10-24T12:00:00Z\n2026-10-25T00:00:00Z\t30\t18\n",
-        out.toString());
-    assertEquals(0, code);
+        "0 2026-10-24T00:00:00Z\t12\t12\tsince 2026-10-24T12:00:00Z\n2026-10-25T00:00:00Z\t30\t18",
+        ClientCommand.run(server, "history", "views/a", "--step", "day", "--from", "2026-10-20"));
+    assertEquals(
+        "0 nothing is known of this time",
+        ClientCommand.run(
+            server, "history", "views/a", "--from", "2026-10-20", "--to", "2026-10-21"));
+  }
+
+  @Test
+  void theCommandListsCountersByChange() {
+    count(30);
+    String since = "2026-10-25T01:30:00Z";
+    assertEquals(
+        "0 170\t300\tviews/b/ü\n17\t30\tviews/a",
+        ClientCommand.run(server, "list", "--top", "9", "--since", since));
+    assertEquals("0", ClientCommand.run(server, "list", "--bottom", "9", "--since", since));
+    assertEquals(
+        "0 {\"name\":\"views/b/ü\",\"value\":\"300\",\"change\":\"170\"}",
+        ClientCommand.run(server, "list", "--top", "1", "--since", since, "--json"));
+    String alone = ClientCommand.run(server, "list", "--since", since);
+    assertTrue(alone.startsWith("2 ") && alone.contains("--since requires --top"), alone);
+    String wrong = ClientCommand.run(server, "list", "--top", "1", "--since", "noon");
+    assertTrue(wrong.startsWith("2 ") && wrong.contains("or a date"), wrong);
+  }
+
+  @Test
+  void aDateBeginsInTheTimeZone() {
+    count(30);
+    String path = "/v1/counters/views%2Fa/history?step=hour&tz=Europe/Berlin&from=2026-10-25";
+    assertEquals(
+        "2026-10-24T22:00:00Z",
+        client.get(path).json().get("buckets").get(0).get("from").stringValue());
+    assertEquals(400, client.get(path + "&to=2026-02-30").status());
   }
 }

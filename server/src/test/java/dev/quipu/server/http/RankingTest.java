@@ -15,6 +15,8 @@ import java.math.BigDecimal;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -233,6 +235,44 @@ final class RankingTest {
     assertEquals("[]", all("/v1/counters?sort=value", "counters", 5).toString());
   }
 
+  /** Pages by the views since an hour, compared to a count of the same views. */
+  @Test
+  void pagesAreRankedByTheirViewsSinceABoundary() {
+    Random random = new Random(SEED);
+    Instant hour = Instant.now().truncatedTo(ChronoUnit.HOURS);
+    Instant since = hour.minus(5, ChronoUnit.HOURS);
+    Map<String, Long> recent = new TreeMap<>(Key.ORDER);
+    for (int i = 0; i < 300; i++) {
+      String url = "p" + random.nextInt(30);
+      Instant time = hour.minus(random.nextInt(600), ChronoUnit.MINUTES);
+      client.post(
+          "/v1/views",
+          "{\"url\":\"%s\",\"time\":\"%s\",\"clientId\":\"c%d\"}".formatted(url, time, i));
+      if (!time.isBefore(since)) {
+        recent.merge(url, 1L, Long::sum);
+      }
+    }
+    for (String sort : List.of("change", "-change")) {
+      Comparator<Map.Entry<String, Long>> byViews = Map.Entry.comparingByValue();
+      String path =
+          "/v1/views/pages?sort=%s&since=%s".formatted(sort, since.plus(9, ChronoUnit.MINUTES));
+      assertEquals(
+          recent.entrySet().stream()
+              .sorted(sort.equals("change") ? byViews : byViews.reversed())
+              .map(each -> each.getKey() + "=" + each.getValue())
+              .toList(),
+          all(path, "pages", 7).stream()
+              .map(each -> each.get("url").stringValue() + "=" + each.get("change").stringValue())
+              .toList());
+      assertEquals(since.toString(), client.get(path).text("since"));
+    }
+    String now = "{\"url\":\"p99\",\"time\":\"%s\",\"clientId\":\"c\"}".formatted(Instant.now());
+    assertEquals(202, client.post("/v1/views", now).status());
+    JsonNode fastest = all("/v1/views/pages?sort=-rate&prefix=p99", "pages", 1).getFirst();
+    assertEquals("1", fastest.get("value").stringValue());
+    assertTrue(fastest.get("rate").stringValue().matches("0\\.0(0[89]|1\\d)"), fastest::toString);
+  }
+
   private String listed(String path, String field, String name, String number, int limit) {
     Map<String, String> found = new LinkedHashMap<>();
     all(path, field, limit)
@@ -253,7 +293,10 @@ final class RankingTest {
         "/v1/namespaces?prefix=b&cursor=YQ | malformed query parameter cursor",
         "/v1/namespaces?sort=value | query parameter sort is 'value'; it must be name, sum, -sum, change",
         "/v1/namespaces?sort=sum&cursor=eA | malformed query parameter cursor",
-        "/v1/views/pages?sort=name | query parameter sort is 'name'; it must be url, value or -value",
+        "/v1/views/pages?sort=name | query parameter sort is 'name'; it must be url, value, -value, change, -change, rate or -rate",
+        "/v1/views/pages?sort=value&step=day | query parameter step needs sort=change or -change",
+        "/v1/views/pages?sort=change&since=2999-01-01T00:00:00Z | since is in the future",
+        "/v1/views/pages?sort=change&cursor=LWNoYW5nZSAxIDEgYQ | malformed query parameter cursor",
         "/v1/views/pages?limit=0 | limit is '0'; it must be an integer from 1 to 1000",
         "/v1/sequences?sort=value | query parameter sort is 'value'; it must be name, last or -last",
         "/v1/revisions?prefix=b&cursor=YQ | malformed query parameter cursor",

@@ -159,6 +159,8 @@ final class ThresholdsTest {
     String shown = "low\tdown 2.5\tstock/*\thttp://127.0.0.1:1/x";
     assertEquals("0 " + shown, define("--prefix=stock/", "--at=2.5", "--direction=down"));
     assertEquals("0 " + shown, run("list"));
+    assertEquals("0 " + shown, run("get", "low"));
+    assertEquals("1 no threshold high", run("get", "high"));
     var unusedUp = engine.add(new Add("stock/a", 4, null));
     var unusedDown = engine.add(new Add("stock/a", -4, null));
     assertTrue(run("list").startsWith("0 " + shown + "\twaiting: 1"), run("list"));

@@ -56,6 +56,12 @@ public final class ThresholdCalls {
     return found;
   }
 
+  /** Returns a threshold; empty if there is none. */
+  public Optional<Listed> get(String id) {
+    Reply reply = calls.send(Request.get(path(id)));
+    return reply.status() == NOT_FOUND ? Optional.empty() : Optional.of(listed(reply.ok()));
+  }
+
   /** Defines or replaces a threshold. */
   public Listed put(
       String id, boolean isPrefix, String selector, String at, String direction, String webhook) {
@@ -70,7 +76,7 @@ public final class ThresholdCalls {
 
   /** Deletes a threshold; returns false if there is none. */
   public boolean delete(String id) {
-    if (calls.send(Request.get(path(id))).status() == NOT_FOUND) {
+    if (get(id).isEmpty()) {
       return false;
     }
     var unused =

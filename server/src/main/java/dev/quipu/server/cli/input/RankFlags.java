@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options for counters by value, of which at most one can be set. */
+/** Options for counters by value or by change. */
 public final class RankFlags {
   @Option(
       names = "--top",
@@ -25,30 +25,59 @@ public final class RankFlags {
       description = "Print the N counters with the least values, 1 to 1000.")
   private @Nullable Integer bottom;
 
-  /** Returns whether counters are to be read by value. */
+  @Option(
+      names = "--since",
+      paramLabel = "TIME",
+      description = {
+        "With --top, print those that increased most since this time, and with --bottom, those that"
+            + " decreased most. The server must record the past (serve --history)."
+      })
+  private @Nullable String since;
+
+  /** Returns whether counters are to be read by value or by change. */
   public boolean isSet() {
+    if (since != null && top == null && bottom == null) {
+      throw new IllegalArgumentException("--since requires --top or --bottom");
+    }
     return top != null || bottom != null;
+  }
+
+  /** Returns since when counters are to be read by change; empty for by value. */
+  public Optional<String> since() {
+    return Optional.ofNullable(since);
+  }
+
+  /** Returns whether the greatest come first. */
+  public boolean isTop() {
+    return top != null;
   }
 
   /**
    * Reads all counters that start with the prefix, and returns the first ones.
    *
-   * @throws IllegalArgumentException if both options are set, a number is out of range, or there
-   *     are too many counters
+   * @throws IllegalArgumentException as for {@link #number}, or if there are too many counters
    */
   public List<CounterPage.Entry> read(Counters counters, String prefix) {
+    return new Ranking(new Selection(prefix, ""), isTop())
+        .page(counters::list, Optional.empty(), number(), () -> true)
+        .counters();
+  }
+
+  /**
+   * Returns how many counters are to be read.
+   *
+   * @throws IllegalArgumentException if both options are set, or the number is out of range
+   */
+  public int number() {
     if (top != null && bottom != null) {
       throw new IllegalArgumentException("use --top or --bottom, not both");
     }
-    boolean isDescending = top != null;
     int number = top == null ? Objects.requireNonNull(bottom) : top;
     if (number < 1 || number > Limits.PAGE_COUNTERS_MAX) {
       throw new IllegalArgumentException(
           "%s is %d; it must be from 1 to %d"
-              .formatted(isDescending ? "--top" : "--bottom", number, Limits.PAGE_COUNTERS_MAX));
+              .formatted(top == null ? "--bottom" : "--top", number, Limits.PAGE_COUNTERS_MAX));
     }
-    return new Ranking(new Selection(prefix, ""), isDescending)
-        .page(counters::list, Optional.empty(), number, () -> true)
-        .counters();
+    return number;
   }
 }

@@ -1,7 +1,9 @@
 package dev.quipu.server.cli.input;
 
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.time.format.DateTimeParseException;
 
 /** Parses times. */
@@ -9,16 +11,20 @@ public final class Times {
   private Times() {}
 
   /**
-   * Parses a time such as 2022-03-28T13:17:23+00:00.
+   * Parses a time such as 2022-03-28T13:17:23+00:00, or a date, which begins at midnight in UTC.
    *
    * @throws IllegalArgumentException if it is in another format
    */
   public static Instant time(String text) {
     try {
-      return OffsetDateTime.parse(text).toInstant();
+      return text.matches("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+          ? LocalDate.parse(text).atStartOfDay(ZoneOffset.UTC).toInstant()
+          : OffsetDateTime.parse(text).toInstant();
     } catch (DateTimeParseException e) {
       throw new IllegalArgumentException(
-          "'" + text + "' is not a valid timestamp; use the format 2022-03-28T13:17:23+00:00", e);
+          "'%s' is not a valid timestamp; use the format 2022-03-28T13:17:23+00:00 or 2022-03-28"
+              .formatted(text),
+          e);
     }
   }
 }

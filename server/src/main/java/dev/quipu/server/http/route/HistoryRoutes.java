@@ -20,6 +20,7 @@ import java.math.BigDecimal;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -32,6 +33,7 @@ import tools.jackson.core.JsonGenerator;
 record HistoryRoutes(Counters counters, Supplier<ViewCounter> viewCounter, Clock clock) {
   private static final Set<String> PARAMETERS = Set.of("from", "to", "step", "tz");
   private static final Duration PERIOD = Duration.ofDays(1);
+  private static final String DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
 
   /** Memory of a bucket in a response. */
   private static final int BUCKET_BYTES = 160;
@@ -177,14 +179,19 @@ record HistoryRoutes(Counters counters, Supplier<ViewCounter> viewCounter, Clock
         .parameter(parameter)
         .map(text -> {
           try {
-            Instant time = Instant.parse(text);
+            Instant time = text.matches(DATE) ? start(exchange, text) : Instant.parse(text);
             return Instant.ofEpochMilli(time.toEpochMilli());
           } catch (DateTimeException | ArithmeticException e) {
             throw Problem.badRequest(
-                "query parameter %s is '%s'; it must be a time like 2026-11-29T00:00:00Z"
+                "query parameter %s is '%s'; it must be a time like 2026-11-29T00:00:00Z, or a date"
                     .formatted(parameter, text));
           }
         });
+  }
+
+  /** Returns the start of a day in the time zone of a request. */
+  private static Instant start(Exchange exchange, String date) {
+    return LocalDate.parse(date).atStartOfDay(step(exchange).zone()).toInstant();
   }
 
   private HttpReply replyOf(String field, String name, Period period, List<Sum> values) {

@@ -9,6 +9,7 @@ import dev.quipu.server.rank.Listing;
 import dev.quipu.server.rank.Place;
 import dev.quipu.server.rank.Ranking;
 import dev.quipu.server.rank.Selection;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -20,23 +21,53 @@ import tools.jackson.core.JsonGenerator;
  * @param what the name of the list in a response
  * @param name the name of the name
  * @param number the name of the number, which is also that of the order
+ * @param otherSorts orders that the caller serves
  */
-record NumberedLists(String what, String name, String number) {
+record NumberedLists(String what, String name, String number, List<String> otherSorts) {
+  private static final Set<String> PARAMETERS = Set.of("prefix", "q", "sort", "limit", "cursor");
   private static final int PAGE_NAMES = 100;
+
+  /** Lists by name or number only. */
+  NumberedLists(String what, String name, String number) {
+    this(what, name, number, List.of());
+  }
 
   /** Serves a list: parameters prefix, q, sort, limit and cursor. */
   HttpReply list(Exchange exchange, Listing listing) {
-    exchange.allowParameters(Set.of("prefix", "q", "sort", "limit", "cursor"));
+    exchange.allowParameters(PARAMETERS);
+    return list(exchange, sort(exchange), listing);
+  }
+
+  /** Returns the order in a request. */
+  String sort(Exchange exchange) {
     String sort = exchange.parameter("sort").orElse(name);
-    if (!Set.of(name, number, "-" + number).contains(sort)) {
+    List<String> all = new ArrayList<>(List.of(name, number, "-" + number));
+    all.addAll(otherSorts);
+    if (!all.contains(sort)) {
       throw Problem.badRequest(
-          "query parameter sort is '%s'; it must be %s, %s or -%s"
-              .formatted(sort, name, number, number));
+          "query parameter sort is '%s'; it must be %s or %s"
+              .formatted(sort, String.join(", ", all.subList(0, all.size() - 1)), all.getLast()));
     }
-    Selection selection =
-        new Selection(exchange.parameter("prefix").orElse(""), exchange.parameter("q").orElse(""));
+    return sort;
+  }
+
+  /** Returns what is listed. */
+  Selection selection(Exchange exchange) {
+    return new Selection(
+        exchange.parameter("prefix").orElse(""), exchange.parameter("q").orElse(""));
+  }
+
+  /** Returns how many are listed, and reserves memory for them. */
+  int limit(Exchange exchange) {
     int limit = Cursor.limit(exchange, PAGE_NAMES, Limits.PAGE_COUNTERS_MAX);
     exchange.reserve((2L * limit + Limits.PAGE_COUNTERS_MAX) * CounterRoutes.LISTED_BYTES);
+    return limit;
+  }
+
+  /** Serves a list in an order of its own. */
+  HttpReply list(Exchange exchange, String sort, Listing listing) {
+    Selection selection = selection(exchange);
+    int limit = limit(exchange);
     if (sort.equals(name)) {
       String after = Cursor.nameAfter(exchange, selection.prefix());
       CounterPage page = selection.page(listing, after, limit, exchange::mayBegin);

@@ -9,6 +9,7 @@ import dev.quipu.hits.VersionTrees;
 import dev.quipu.region.RegionLeases;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
+import dev.quipu.server.http.message.Problem;
 import dev.quipu.shard.StoredParts;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -58,6 +59,9 @@ record PartRoutes(Counters counters, Optional<Supplier<List<RegionLeases.Status>
       throw new UnsupportedOperationException(
           "technique %s stores a counter as a whole; sharded counters, regions, hit-log and version-tree have parts"
               .formatted(counters.technique()));
+    }
+    if (counters.read(counter).isEmpty()) {
+      throw Problem.notFound("no such counter: " + counter);
     }
     return HttpReply.json(200, members);
   }

@@ -60,7 +60,7 @@ public final class Routes {
     HoldRoutes holds =
         new HoldRoutes(() -> quipu.part(Holds.class), () -> quipu.counters().bounds());
     AggregateRoutes aggregates = new AggregateRoutes(() -> quipu.part(ViewAggregates.class));
-    ViewRoutes views = new ViewRoutes(services.views(), services.queue(), failures);
+    ViewRoutes views = new ViewRoutes(services.views(), services.queue(), failures, clock);
     HitRoutes hits = new HitRoutes(services.display());
     HitLogRoutes log = new HitLogRoutes(counters);
     DisplayRoutes display = new DisplayRoutes(services.display());

@@ -71,8 +71,13 @@ record TechniqueRoutes(Services services) {
     for (TechniqueSpec spec : all) {
       boolean isCurrent = own.isPresent() && own.get().name().equals(spec.name());
       Map<String, Object> members = members(spec, isCurrent);
-      profile.ifPresent(
-          store -> members.put("works", isCurrent || (!isEngine && isFor(spec, store))));
+      if (profile.isPresent()) {
+        boolean works = isCurrent || (!isEngine && isFor(spec, profile.get()));
+        members.put("works", works);
+        if (!works && !isEngine && !spec.equals(Engine.SPEC)) {
+          members.put("lacks", spec.missingOn(profile.get()));
+        }
+      }
       techniques.add(members);
     }
     return HttpReply.json(200, Map.of("techniques", techniques));

@@ -14,9 +14,11 @@ import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.JsonBody;
 import dev.quipu.server.http.message.Lines;
 import dev.quipu.server.http.message.Problem;
+import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import dev.quipu.view.ViewPage;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.OffsetDateTime;
@@ -43,7 +45,8 @@ import java.util.stream.IntStream;
 final class ViewRoutes {
   static final String BULK = "/v1/views/bulk";
 
-  private static final NumberedLists PAGES = new NumberedLists("pages", "url", "value");
+  private static final NumberedLists PAGES =
+      new NumberedLists("pages", "url", "value", ByChange.SORTS);
   private static final int LINES_MAX = 10_000;
   private static final int AT_ONCE_MAX = 512;
   private static final int PAGE_VIEWS = 100;
@@ -54,12 +57,15 @@ final class ViewRoutes {
   private final Supplier<ViewCounter> views;
   private final Optional<ViewQueue> queue;
   private final Failures failures;
+  private final Clock clock;
   private final Semaphore places = new Semaphore(AT_ONCE_MAX);
 
-  ViewRoutes(Supplier<ViewCounter> views, Optional<ViewQueue> queue, Failures failures) {
+  ViewRoutes(
+      Supplier<ViewCounter> views, Optional<ViewQueue> queue, Failures failures, Clock clock) {
     this.views = views;
     this.queue = queue;
     this.failures = failures;
+    this.clock = clock;
   }
 
   /** POST /v1/views: replies when the view is durable, in the counter or in the queue. */
@@ -249,7 +255,29 @@ final class ViewRoutes {
 
   /** GET /v1/views/pages */
   HttpReply pages(Exchange exchange) {
-    return PAGES.list(exchange, views.get()::pages);
+    exchange.allowParameters(RankRoutes.PARAMETERS);
+    String sort = PAGES.sort(exchange);
+    if (!ByChange.isSort(sort)) {
+      ByChange.reject(exchange);
+      return PAGES.list(exchange, sort, views.get()::pages);
+    }
+    ByChange ranking = ByChange.of(exchange, clock, PAGES.selection(exchange), sort);
+    requireKept(ranking.from());
+    return ranking.reply(
+        "pages",
+        "url",
+        ranking
+            .movers()
+            .page(views.get(), ranking.after(), PAGES.limit(exchange), exchange::mayBegin));
+  }
+
+  private void requireKept(Instant since) {
+    Optional<Duration> keep = views.get().options().keep();
+    Instant now = Instant.ofEpochMilli(clock.epochMillis());
+    if (keep.isPresent() && since.isBefore(now.minus(keep.get()))) {
+      throw Problem.badRequest(
+          "views are kept for %s, and since is before; use a shorter period".formatted(keep.get()));
+    }
   }
 
   /** GET /v1/views */
