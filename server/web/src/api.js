@@ -34,6 +34,13 @@ export function failed(problem) {
     : { kind: 'rejected', text: problem.message };
 }
 
+/** Asks for a token if the server has rejected one that is still in use. */
+export function rejected(used) {
+  if (used === token.value) {
+    isTokenNeeded.value = true;
+  }
+}
+
 export function headers(more) {
   return token.value ? { Authorization: `Bearer ${token.value}`, ...more } : { ...more };
 }
@@ -46,6 +53,7 @@ export async function request(path, { method = 'GET', body, key, signal: abort }
   if (key) {
     more['Idempotency-Key'] = `"${key}"`;
   }
+  const used = token.value;
   let response;
   try {
     response = await fetch(path, {
@@ -68,7 +76,7 @@ export async function request(path, { method = 'GET', body, key, signal: abort }
     json = { detail: text.slice(0, 200) };
   }
   if (response.status === 401) {
-    isTokenNeeded.value = true;
+    rejected(used);
   }
   if (!response.ok) {
     throw new Problem(response.status, json);

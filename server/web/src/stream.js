@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { headers, isTokenNeeded } from './api.js';
+import { headers, rejected, token } from './api.js';
 import { askServer } from './parts/useServer.js';
 
 const RETRY_MILLIS = 1000;
@@ -32,9 +32,10 @@ async function run(prefix, present, receive, signal) {
       }
       const more = lastId ? { 'Last-Event-ID': lastId } : {};
       const query = new URLSearchParams({ prefix, present });
+      const used = token.value;
       const response = await fetch(`/v1/watch?${query}`, { headers: headers(more), signal });
       if (response.status === 401) {
-        isTokenNeeded.value = true;
+        rejected(used);
         return;
       }
       if (response.ok) {

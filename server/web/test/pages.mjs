@@ -1,11 +1,12 @@
 // Drives the page in Chromium: node test/pages.mjs URL CHROMIUM [DIRECTORY OF SCREENSHOTS]
-// The server counts on its engine; another, at the address in BOUNDED, in shards within bounds. Prints what failed, and exits with 1.
+// The server counts on its engine; another, at the address in BOUNDED, in shards within bounds; a third, in GUARDED, requires
+// TOKEN, or READ_TOKEN to read. Prints what failed, and exits with 1.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
 const [base, program, pictures] = process.argv.slice(2);
-const bounded = process.env.BOUNDED;
+const { BOUNDED: bounded, GUARDED: guarded, TOKEN, READ_TOKEN } = process.env;
 const AXE = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const STRANGE = ['<script>alert(1)</script>', 'a"b\'c', '\u202egnp.exe', 'views/ü/%2F?#', 'x'.repeat(500)];
 const SIZES = [{ width: 360, height: 740 }, { width: 1280, height: 800 }];
@@ -292,6 +293,29 @@ const TESTS = {
     assert.equal(await page.locator('#recent').count(), 0);
     await page.goto(`${bounded}/#/server`);
     await page.waitForSelector('#techniques ~ details[open] summary:has-text("(this server)")');
+    assert.deepEqual(faults, []);
+    await close();
+  },
+
+  async 'sign in, also with a token that only reads'(browser) {
+    const { page, faults, close } = await open(browser, {}, guarded);
+    const signIn = async (token) => {
+      await page.getByLabel('Token').fill(token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    };
+    await page.goto(`${guarded}/#/counter?name=secret`);
+    await signIn('wrong-token-0123456789');
+    await page.waitForSelector('[role="alert"]:has-text("does not accept this token")');
+    await checkLooks(page, 'sign in');
+    await signIn(TOKEN);
+    await page.getByRole('button', { name: '+1' }).click();
+    await page.waitForSelector('.results li.applied:has-text("now 1")');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(READ_TOKEN);
+    await page.waitForSelector('#count ~ .note:has-text("only reads")');
+    assert.equal(await page.getByRole('button', { name: '+1' }).count(), 0);
+    await page.goto(`${guarded}/#/series?records=invoices`);
+    await page.waitForSelector('.note:has-text("only reads")');
     assert.deepEqual(faults, []);
     await close();
   },

@@ -6,6 +6,7 @@ import { Gauge } from '../parts/Gauge.jsx';
 import { Parts } from '../parts/Parts.jsx';
 import { Past } from '../parts/Past.jsx';
 import { Recent } from '../parts/Recent.jsx';
+import { ReadOnly } from '../parts/ReadOnly.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { isPastKept, server, useServer } from '../parts/useServer.js';
@@ -174,30 +175,32 @@ function Count({ name, afterwards }) {
   return (
     <section class="card" aria-labelledby="count">
       <h2 id="count">Count</h2>
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          send({ delta, floor, id: newId() });
-        }}
-      >
-        <label>
-          Amount
-          <input inputmode="decimal" required value={delta} onInput={(event) => setDelta(event.currentTarget.value)} />
-        </label>
-        {takesFloor && (
+      {how?.readOnly ? <ReadOnly /> : (
+        <form
+          class="row"
+          onSubmit={(event) => {
+            event.preventDefault();
+            send({ delta, floor, id: newId() });
+          }}
+        >
           <label>
-            Not below
-            <input inputmode="decimal" placeholder="no floor" value={floor} onInput={(event) => setFloor(event.currentTarget.value)} />
+            Amount
+            <input inputmode="decimal" required value={delta} onInput={(event) => setDelta(event.currentTarget.value)} />
           </label>
-        )}
-        <button type="submit" disabled={!isAmount}>Add</button>
-        <button type="button" onClick={() => send({ delta: '1', floor: '', id: newId() })}>+1</button>
-        <button type="button" onClick={() => send({ delta: '-1', floor: takesFloor ? '0' : '', id: newId() })}>
-          {takesFloor ? '−1, not below 0' : '−1'}
-        </button>
-        <button type="button" disabled={!results.length} onClick={() => send(last.current)}>Repeat the last one</button>
-      </form>
+          {takesFloor && (
+            <label>
+              Not below
+              <input inputmode="decimal" placeholder="no floor" value={floor} onInput={(event) => setFloor(event.currentTarget.value)} />
+            </label>
+          )}
+          <button type="submit" disabled={!isAmount}>Add</button>
+          <button type="button" onClick={() => send({ delta: '1', floor: '', id: newId() })}>+1</button>
+          <button type="button" onClick={() => send({ delta: '-1', floor: takesFloor ? '0' : '', id: newId() })}>
+            {takesFloor ? '−1, not below 0' : '−1'}
+          </button>
+          <button type="button" disabled={!results.length} onClick={() => send(last.current)}>Repeat the last one</button>
+        </form>
+      )}
       <ul class="results" aria-live="polite">
         {results.map((each, i) => (
           <li key={`${each.id} ${results.length - i}`} class={each.kind}>

@@ -1,8 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
 import { failed, newId, request } from '../api.js';
 import { Listed } from '../parts/Listed.jsx';
+import { ReadOnly } from '../parts/ReadOnly.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
+import { useServer } from '../parts/useServer.js';
 import { href } from '../router.js';
 import { grouped, shown } from '../text.js';
 
@@ -114,6 +116,7 @@ function Next({ path, afterwards }) {
   const [payload, setPayload] = useState('');
   const [result, setResult] = useState(null);
   const last = useRef(null);
+  const how = useServer();
   async function take(record) {
     last.current = record;
     try {
@@ -126,6 +129,9 @@ function Next({ path, afterwards }) {
       setResult(failed(problem));
     }
     afterwards();
+  }
+  if (how?.readOnly) {
+    return <ReadOnly />;
   }
   return (
     <>

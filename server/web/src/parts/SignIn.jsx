@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { signIn } from '../api.js';
+import { signIn, token } from '../api.js';
 
 export function SignIn() {
   const [text, setText] = useState('');
@@ -7,6 +7,7 @@ export function SignIn() {
     <section class="card narrow">
       <h1>Sign in</h1>
       <p>This server requires a token: that of its <code>--token-file</code>.</p>
+      {token.value && <p class="bad" role="alert">The server does not accept this token.</p>}
       <form
         onSubmit={(event) => {
           event.preventDefault();

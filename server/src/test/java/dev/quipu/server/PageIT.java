@@ -48,6 +48,8 @@ final class PageIT {
   private static final Path BUILT = Path.of("src/main/resources/dev/quipu/server/http/route/page");
   private static final String RULES = "views/*=minute:2d,hour:90d,day:5y";
   private static final int GZIPPED_BYTES_MAX = 80 << 10;
+  private static final String TOKEN = "token-of-the-page-test";
+  private static final String READ_TOKEN = "token-that-only-reads";
 
   @TempDir Path directory;
 
@@ -120,6 +122,13 @@ final class PageIT {
         new MemoryDriver(), store -> new Sharded(store, new MarkerItem(store), options));
   }
 
+  /** Returns options that require a token. */
+  private static HttpOptions guarded() {
+    return HttpOptions.defaults()
+        .at("127.0.0.1", 0, Optional.of(TOKEN), false)
+        .readableWith(Optional.of(READ_TOKEN));
+  }
+
   private static String url(HttpServer server) {
     return "http://127.0.0.1:" + server.address().getPort();
   }
@@ -147,14 +156,25 @@ final class PageIT {
                 Services.of(quipu, "engine:").sending(Optional.of(webhooks)),
                 Clock.system());
         HttpServer other =
-            HttpServer.start(options, Services.of(sharded, "memory:"), Clock.system())) {
+            HttpServer.start(options, Services.of(sharded, "memory:"), Clock.system());
+        Quipu secret = Backends.on(new MemoryDriver());
+        HttpServer guarded =
+            HttpServer.start(guarded(), Services.of(secret, "memory:"), Clock.system())) {
       LoggerFactory.getLogger("dev.quipu")
           .atWarn()
           .addKeyValue("reason", "none")
           .log("a <b>test</b>");
       String output =
           run(
-              Map.of("BOUNDED", url(other)),
+              Map.of(
+                  "BOUNDED",
+                  url(other),
+                  "GUARDED",
+                  url(guarded),
+                  "TOKEN",
+                  TOKEN,
+                  "READ_TOKEN",
+                  READ_TOKEN),
               "node",
               "test/pages.mjs",
               url(server),

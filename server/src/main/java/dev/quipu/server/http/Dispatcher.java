@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Authorizes requests, runs their routes, and maps failures to problems. Thread-safe. */
 final class Dispatcher {
+  private static final String BEARER = "Bearer ";
   private static final Pattern PORT = Pattern.compile(":[0-9]+$");
   private static final Pattern ADDRESS =
       Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-f:.]+]");
@@ -159,7 +160,7 @@ final class Dispatcher {
     return HttpReply.of(route.writes() ? problem.ofWrite() : problem.ofRead());
   }
 
-  private static Exchange exchange(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
+  private Exchange exchange(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
     String raw = String.valueOf(route.match(rawPath(call.request.uri())));
     Exchange exchange =
         new Exchange(
@@ -168,7 +169,8 @@ final class Dispatcher {
             query(call.request.uri()),
             call.body.all(),
             call.reservation,
-            timeLeft);
+            timeLeft,
+            isReader(call.request.headers()));
     if (route.writes()) {
       exchange.requireNoPreconditions();
     }
@@ -241,24 +243,29 @@ final class Dispatcher {
     if (token.isEmpty()) {
       return;
     }
-    String sent = headers.get(HttpHeaderNames.AUTHORIZATION, "");
-    String prefix = "Bearer ";
-    boolean isBearer = sent.startsWith(prefix);
-    byte[] given = HeaderText.bytes(isBearer ? sent.substring(prefix.length()) : "");
-    boolean isFull = MessageDigest.isEqual(given, token.get());
-    boolean isForReading = readToken.isPresent() && MessageDigest.isEqual(given, readToken.get());
+    boolean isForReading = isReader(headers);
     if (isForReading && !route.isForReaders()) {
       throw forbidden("this token only reads; send that of the server's --token-file");
     }
-    if (!isFull && !isForReading) {
+    if (!isForReading && !MessageDigest.isEqual(bearer(headers), token.get())) {
       throw new Problem(
           401,
           "unauthorized",
           "Authentication required",
-          isBearer
+          headers.get(HttpHeaderNames.AUTHORIZATION, "").startsWith(BEARER)
               ? "the server does not accept this token; send that of its --token-file"
               : "send the header Authorization: Bearer <token>");
     }
+  }
+
+  /** Returns whether the token of a request may only read. */
+  private boolean isReader(HttpHeaders headers) {
+    return readToken.isPresent() && MessageDigest.isEqual(bearer(headers), readToken.get());
+  }
+
+  private static byte[] bearer(HttpHeaders headers) {
+    String sent = headers.get(HttpHeaderNames.AUTHORIZATION, "");
+    return HeaderText.bytes(sent.startsWith(BEARER) ? sent.substring(BEARER.length()) : "");
   }
 
   private static String rawPath(String uri) {

@@ -88,11 +88,17 @@ final class BadgeTest {
         .status();
   }
 
+  private String body(String path, String token) {
+    return client.send(client.request(path).header("Authorization", "Bearer " + token)).body();
+  }
+
   @Test
   void aReadTokenOnlyReads() throws IOException {
     start(options(Optional.of(TOKEN)).readableWith(Optional.of(READ_TOKEN)));
     assertEquals(200, status("POST", "/v1/counters/a/add", TOKEN));
     assertEquals(200, status("GET", "/v1/counters/a", READ_TOKEN));
+    assertTrue(body("/v1/technique", READ_TOKEN).endsWith("\"readOnly\":true}"));
+    assertTrue(body("/v1/technique", TOKEN).endsWith("\"readOnly\":false}"));
     assertEquals(403, status("POST", "/v1/counters/a/add", READ_TOKEN));
     assertEquals(403, status("DELETE", "/v1/counters/a", READ_TOKEN));
     assertEquals(403, status("GET", "/hit/a.svg", READ_TOKEN));

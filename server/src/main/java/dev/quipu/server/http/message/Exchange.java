@@ -21,6 +21,7 @@ import java.util.TreeSet;
  *
  * @param variable the value of the variable in the route's path; empty if the path has none
  * @param timeLeft the time of the request
+ * @param isReader whether its token may only read
  */
 public record Exchange(
     HttpRequest request,
@@ -28,7 +29,8 @@ public record Exchange(
     Map<String, String> query,
     ByteBuffer body,
     Reservation reservation,
-    TimeLeft timeLeft) {
+    TimeLeft timeLeft,
+    boolean isReader) {
   private static final AsciiString IDEMPOTENCY_KEY = AsciiString.cached("Idempotency-Key");
   private static final AsciiString AMOUNTS = AsciiString.cached("Quipu-Amounts");
   private static final List<AsciiString> PRECONDITIONS =

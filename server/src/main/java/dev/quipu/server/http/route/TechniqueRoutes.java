@@ -41,6 +41,7 @@ record TechniqueRoutes(Services services) {
     members.put("parts", PartRoutes.hasParts(counters));
     members.put("holds", hasHolds());
     members.put("history", HistoryRoutes.patterns(counters));
+    members.put("readOnly", exchange.isReader());
     return HttpReply.json(200, members);
   }
 

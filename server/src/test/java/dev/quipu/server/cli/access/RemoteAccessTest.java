@@ -49,6 +49,8 @@ final class RemoteAccessTest {
 
   /** Replies to each request with the same bytes, or with none, and disconnects. */
   private static final class Stranger implements AutoCloseable {
+    private static final int LINGER_MILLIS = 1_000;
+
     private final ServerSocket socket = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
     private final String answer;
     private final int answersMax;
@@ -74,6 +76,9 @@ final class RemoteAccessTest {
           InputStream in = client.getInputStream();
           in.read(new byte[65_536]);
           client.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));
+          client.shutdownOutput();
+          client.setSoTimeout(LINGER_MILLIS);
+          in.skip(Long.MAX_VALUE); // what is unread at the end would reset the connection
         } catch (IOException closed) {
           // the next connection, or the end
         }

@@ -116,7 +116,8 @@ final class CounterRoutesTest {
         Map.of(),
         ByteBuffer.wrap(body.getBytes(StandardCharsets.UTF_8)),
         new Reservation(HOST.budget()),
-        new Exchange.TimeLeft(Clock.system(), Clock.system().nanoTime(), Duration.ofSeconds(15)));
+        new Exchange.TimeLeft(Clock.system(), Clock.system().nanoTime(), Duration.ofSeconds(15)),
+        false);
   }
 
   private HttpReply set(String name, String body) {
