@@ -53,12 +53,11 @@ final class NameOrder {
 
   /** Adds an ordinal that is now written. */
   void add(int ordinal) {
+    if (waitingCount == WAITING_MAX) {
+      settle(); // before its flag is set: it may be there from before it was removed
+    }
     changed.set(ordinal);
     if (isComplete) {
-      if (waitingCount == WAITING_MAX) {
-        settle();
-        changed.set(ordinal);
-      }
       waiting[waitingCount++] = ordinal;
     }
   }

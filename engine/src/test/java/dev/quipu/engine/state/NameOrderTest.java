@@ -66,9 +66,10 @@ final class NameOrderTest {
     }
     order.complete(2 * NAMES, expected.size(), isListed);
     check("");
-    for (int i = 0; i < 12_000; i++) {
+    int listedEvery = seed % 2 == 0 ? 1_500 : 11_000; // or more wait than may
+    for (int i = 0; i < 25_000; i++) {
       change(random);
-      if (i % 1_500 == 0) {
+      if (i % listedEvery == 0) {
         check("%x".formatted(random.nextLong()));
       }
     }
@@ -99,6 +100,29 @@ final class NameOrderTest {
     name(ordinal, name);
     order.add(ordinal);
     expected.put(name, ordinal);
+  }
+
+  /** It is still among those that wait, from before it was removed. */
+  @Test
+  void oneThatWasRemovedIsAddedAgainWhenNoMoreMayWait() {
+    order.complete(0, 0, ordinal -> false);
+    name(0, "x");
+    order.add(0);
+    order.remove(0);
+    for (int ordinal = 1; ordinal < NameOrder.WAITING_MAX; ordinal++) {
+      name(ordinal, "o" + ordinal);
+      order.add(ordinal);
+      expected.put("o" + ordinal, ordinal);
+    }
+    order.add(0);
+    expected.put("x", 0);
+    check("");
+    order.remove(0);
+    expected.remove("x");
+    name(0, "a");
+    order.add(0);
+    expected.put("a", 0);
+    check("");
   }
 
   @Test
