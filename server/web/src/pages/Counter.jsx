@@ -58,15 +58,20 @@ export function Counter({ query }) {
 /** Which option keeps the past. */
 function NoPast({ name }) {
   const prefix = name.slice(0, name.lastIndexOf('/') + 1);
+  const others = server.value?.history || [];
   const rule = `${prefix || name}${prefix ? '*' : ''}=minute:2d,hour:90d,day:5y`;
   return (
     <section class="card" aria-labelledby="past">
       <h2 id="past">Changes</h2>
       <p class="note">
-        No past of this counter is kept. The engine keeps it with the rule below. The option states all rules
-        {server.value?.history?.length > 0 && <>: name those of <code>{server.value.history.join(', ')}</code> too</>}.
+        No past of this counter is kept. The engine keeps it{' '}
+        {others.length > 0
+          ? <>if this rule is added to those of <code>serve --history</code>. Keep the others ({others.join(', ')}): the past of a pattern that the option no longer names is discarded.</>
+          : 'with this option.'}
       </p>
-      {!/[;=*]/.test(prefix || name) && <pre tabIndex={0}><code>quipu serve --history {quoted(rule)}</code></pre>}
+      {!/[;=*]/.test(prefix || name) && (
+        <pre tabIndex={0}><code>{others.length > 0 ? rule : `quipu serve --history ${quoted(rule)}`}</code></pre>
+      )}
     </section>
   );
 }

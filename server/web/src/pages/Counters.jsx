@@ -88,17 +88,19 @@ export function Counters({ query }) {
               </tbody>
             </table>
           )}
-          <p class="row">
-            <button disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
-              Previous page
-            </button>
-            <button
-              disabled={!found.data?.cursor}
-              onClick={() => setPages([...pages, found.data.cursor])}
-            >
-              Next page
-            </button>
-          </p>
+          {(pages.length > 0 || found.data?.cursor) && (
+            <p class="row">
+              <button disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
+                Previous page
+              </button>
+              <button
+                disabled={!found.data?.cursor}
+                onClick={() => setPages([...pages, found.data.cursor])}
+              >
+                Next page
+              </button>
+            </p>
+          )}
         </section>
         <section class="card" aria-labelledby="below">
           <h2 id="below">Namespaces here</h2>

@@ -21,7 +21,7 @@ function AllPages() {
       <h1>Views</h1>
       <div class="columns wide">
         <section class="card" aria-labelledby="pages">
-          <h2 id="pages">Pages, by unique views</h2>
+          <h2 id="pages">Pages, with their unique views</h2>
           <Listed
             path="/v1/views/pages"
             list={['pages', 'url', 'value']}

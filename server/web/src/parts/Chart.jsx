@@ -17,6 +17,19 @@ export function Buckets({ history, label }) {
   );
 }
 
+const two = (number) => String(number).padStart(2, '0');
+
+/** The texts of the axis of time, in the time zone of the browser: dates, or times of 24 hours. */
+function times24(chart, places, axis, space, step) {
+  return places.map((seconds) => {
+    const time = new Date(seconds * 1000);
+    const isDay = step >= 86400 || (time.getHours() === 0 && time.getMinutes() === 0 && time.getSeconds() === 0);
+    if (isDay) return `${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+    const minute = `${two(time.getHours())}:${two(time.getMinutes())}`;
+    return step < 60 ? `${minute}:${two(time.getSeconds())}` : minute;
+  });
+}
+
 /** What the axis of values shows: with 0 if all are equal, so that they are not at an edge of it. */
 function range(chart, least, greatest) {
   if (least === null) return [0, 1];
@@ -40,7 +53,7 @@ export function Chart({ times, values, label, isBars }) {
         height: HEIGHT,
         legend: { show: false },
         cursor: { show: false },
-        axes: [axis, { ...axis, size: 70 }],
+        axes: [{ ...axis, values: times24 }, { ...axis, size: 70 }],
         scales: { y: { range } },
         series: [
           {},

@@ -15,7 +15,7 @@ import { grouped, shown } from '../text.js';
 export function Listed({ path, list: [what, name, number], heads, empty, link, moves }) {
   const [text, setText] = useState('');
   const [sought, setSought] = useState('');
-  const [sort, setSort] = useState(name);
+  const [sort, setSort] = useState(moves ? `-${number}` : name);
   const [pages, setPages] = useState([]); // cursors of the pages before
   const cursor = pages.at(-1) || '';
   const moved = ['change', 'rate'].find((each) => sort === `-${each}`);

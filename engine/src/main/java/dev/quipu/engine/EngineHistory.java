@@ -56,7 +56,8 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
       LOGGER
           .atWarn()
           .addKeyValue("patterns", ended)
-          .log("The past of these patterns ends: the rules have none, or another one, for them");
+          .log(
+              "History of these patterns was discarded: the rules do not name them, or with other steps");
     }
     if (HistoryKeeping.begin(files, rules, state.history, now, state.frame - 1)) {
       LOGGER

@@ -90,7 +90,7 @@ public record TechniqueSpec(
         .filter(each -> !profile.has(each))
         .sorted()
         .forEach(each -> missing.add(each.name().toLowerCase(Locale.ROOT).replace('_', ' ')));
-    if (profile.atomicity().compareTo(atomicity) < 0) {
+    if (missing.isEmpty() && profile.atomicity().compareTo(atomicity) < 0) {
       missing.add("batches over a " + atomicity.name().toLowerCase(Locale.ROOT));
     }
     return missing;

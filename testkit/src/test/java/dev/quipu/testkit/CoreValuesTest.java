@@ -95,7 +95,7 @@ final class CoreValuesTest {
     IllegalArgumentException e =
         assertThrows(IllegalArgumentException.class, () -> new MarkerItem(store));
     String said = String.valueOf(e.getMessage());
-    assertTrue(said.contains("ATOMIC_BATCH") && said.contains("NATIVE_UPDATE"), said);
+    assertTrue(said.contains("which lacks native update and atomic batch;"), said);
     assertTrue(
         said.endsWith("these do: atomic-add, optimistic, optimistic-with-history, token-set"),
         said);

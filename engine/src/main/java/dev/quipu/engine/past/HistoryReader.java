@@ -134,7 +134,7 @@ public final class HistoryReader implements CounterHistory {
             .patternOf(counter)
             .orElseThrow(() ->
                 new IllegalArgumentException(
-                    "no history of %s is kept; name it in serve --history".formatted(counter)));
+                    "no history of %s is kept; add it to serve --history".formatted(counter)));
     byte[] name = counter.getBytes(StandardCharsets.UTF_8);
     Now now = present.now(counter);
     Point[] points = new Point[boundaries.size()];
@@ -176,7 +176,7 @@ public final class HistoryReader implements CounterHistory {
     List<String> patterns = files.rules().patternsWithin(prefix);
     if (patterns.stream().noneMatch(each -> covers(each, prefix))) {
       throw new IllegalArgumentException(
-          "not all counters that start with '%s' have a history; name '%s*' in serve --history"
+          "not all counters that start with '%s' have a history; add '%s*' to serve --history"
               .formatted(prefix, prefix));
     }
     long since = patterns.stream().mapToLong(files::since).max().orElseThrow();
@@ -231,7 +231,7 @@ public final class HistoryReader implements CounterHistory {
     List<String> patterns = files.rules().patternsWithin(prefix);
     if (patterns.isEmpty()) {
       throw new IllegalArgumentException(
-          "no history of counters that start with '%s' is kept; name them in serve --history"
+          "no history of counters that start with '%s' is kept; add them to serve --history"
               .formatted(prefix));
     }
     List<String> known =

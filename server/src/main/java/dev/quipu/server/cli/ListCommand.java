@@ -9,6 +9,7 @@ import dev.quipu.server.cli.input.RankFlags;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
@@ -23,7 +24,7 @@ import picocli.CommandLine.Parameters;
     footer = {
       "",
       "A counter is printed as its value, a tab, and its name; with --since, the change",
-      "and a tab come first.",
+      "and a tab come first, and only counters whose past the server records are there.",
       "",
       "Examples:",
       "  quipu list views/",
@@ -58,9 +59,15 @@ final class ListCommand extends AccessCommand {
     }
     try (Access access = target.openToRead()) {
       Optional<PastPeriod> period =
-          ranked.since().map(since -> new PastPeriod("hour", Optional.of(since), Optional.empty()));
+          ranked
+              .since()
+              .map(since -> new PastPeriod(ranked.step(), Optional.of(since), Optional.empty()));
       if (period.isPresent()) {
-        access.movers(prefix, period.get(), ranked.isTop(), ranked.number()).forEach(this::print);
+        List<Mover> movers = access.movers(prefix, period.get(), ranked.isTop(), ranked.number());
+        if (!movers.isEmpty() && !output.isJson()) {
+          output.note("since " + movers.getFirst().since());
+        }
+        movers.forEach(this::print);
       } else {
         ranked.read(access.counters(), prefix).forEach(this::print);
       }
@@ -73,6 +80,7 @@ final class ListCommand extends AccessCommand {
     members.put("name", each.name());
     each.value().ifPresent(value -> members.put("value", value));
     members.put("change", each.change());
+    members.put("since", each.since());
     output.print(
         "%s\t%s\t%s"
             .formatted(each.change(), each.value().orElse("-"), Output.oneLine(each.name())),

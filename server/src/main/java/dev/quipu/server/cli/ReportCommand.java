@@ -30,8 +30,8 @@ import picocli.CommandLine.Parameters;
       "Write an HTML file of the greatest counters and their changes.",
       "",
       "It has the values of now, how they changed in a period, and whether all are",
-      "exact. The page needs nothing else, and has no scripts. Changes are in it if the",
-      "server keeps them (serve --history)."
+      "exact. The file is self-contained, and has no scripts. Changes are in it if the",
+      "server keeps the past (serve --history)."
     },
     footer = {
       "",

@@ -70,8 +70,9 @@ final class ThresholdCommand extends CommandGroup {
       description = {
         "Print the thresholds.",
         "",
-        "A line has the id, direction and value, the counter or PREFIX*, the webhook,",
-        "how many crossings wait or were missed, and why the last delivery failed."
+        "A line has the id, direction and value, the counter or PREFIX*, the webhook, and",
+        "if there are any, how many crossings wait or were missed, and why the last",
+        "delivery failed."
       })
   static final class ListCommand extends AccessCommand {
     @Override
@@ -150,6 +151,10 @@ final class ThresholdCommand extends CommandGroup {
       String selector = prefix == null ? counter : prefix;
       if (selector == null || (counter != null && prefix != null)) {
         throw new IllegalArgumentException("use exactly one of --counter and --prefix");
+      }
+      if (!direction.equals("up") && !direction.equals("down")) {
+        throw new IllegalArgumentException(
+            "--direction is '%s'; it must be up or down".formatted(direction));
       }
       boolean isPrefix = prefix != null;
       try (Access access = target.open()) {

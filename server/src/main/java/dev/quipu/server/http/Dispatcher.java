@@ -245,7 +245,7 @@ final class Dispatcher {
     }
     boolean isForReading = isReader(headers);
     if (isForReading && !route.isForReaders()) {
-      throw forbidden("this token only reads; send that of the server's --token-file");
+      throw forbidden("this token only reads; writing requires that of the server's --token-file");
     }
     if (!isForReading && !MessageDigest.isEqual(bearer(headers), token.get())) {
       throw new Problem(

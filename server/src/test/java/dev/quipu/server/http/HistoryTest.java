@@ -195,7 +195,8 @@ final class HistoryTest {
     "step=day@Mars, Mars",
     "tz=Mars, Mars",
     "from=yesterday, 2026-11-29T00:00:00Z",
-    "from=2027-01-01T00:00:00Z, from is not before to",
+    "from=2027-01-01T00:00:00Z, from is in the future",
+    "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z, from is not before to",
     "step=minute&from=2026-01-01T00:00:00Z, use a longer step",
     "step=minute, the shortest step there is hour",
     "limit=1, unknown query parameter limit",
@@ -216,7 +217,7 @@ final class HistoryTest {
     assertTrue(other.text("detail").contains("--history"), other.body());
     Client.Reply all = client.get("/v1/history");
     assertEquals(400, all.status());
-    assertTrue(all.text("detail").contains("name '*' in serve --history"), all.body());
+    assertTrue(all.text("detail").contains("add '*' to serve --history"), all.body());
     try (HttpServer stores = start(Backends.on(new MemoryDriver()))) {
       assertEquals(501, new Client(stores.address()).get("/v1/counters/likes/history").status());
     }
@@ -307,16 +308,18 @@ final class HistoryTest {
     count(30);
     String since = "2026-10-25T01:30:00Z";
     assertEquals(
-        "0 170\t300\tviews/b/ü\n17\t30\tviews/a",
+        "0 170\t300\tviews/b/ü\n17\t30\tviews/a\nsince 2026-10-25T01:00:00Z",
         ClientCommand.run(server, "list", "--top", "9", "--since", since));
     assertEquals("0", ClientCommand.run(server, "list", "--bottom", "9", "--since", since));
     assertEquals(
-        "0 {\"name\":\"views/b/ü\",\"value\":\"300\",\"change\":\"170\"}",
+        "0 {\"name\":\"views/b/ü\",\"value\":\"300\",\"change\":\"170\",\"since\":\"2026-10-25T01:00:00Z\"}",
         ClientCommand.run(server, "list", "--top", "1", "--since", since, "--json"));
+    String day = ClientCommand.run(server, "list", "--top", "1", "--since", since, "--step", "day");
+    assertTrue(day.endsWith("since 2026-10-25T00:00:00Z"), day);
     String alone = ClientCommand.run(server, "list", "--since", since);
     assertTrue(alone.startsWith("2 ") && alone.contains("--since requires --top"), alone);
     String wrong = ClientCommand.run(server, "list", "--top", "1", "--since", "noon");
-    assertTrue(wrong.startsWith("2 ") && wrong.contains("or a date"), wrong);
+    assertTrue(wrong.startsWith("2 ") && wrong.contains("--since: 'noon' is not"), wrong);
   }
 
   @Test

@@ -90,7 +90,7 @@ final class ReportTest {
       assertEquals(0, run(server, "--from", "2026-11-28T10:00:00Z"), errors::toString);
       assertFalse(page().contains("not known"), page()); // since the recording began
       assertTrue(page().contains("<td class=\"n\">1044</td>"), page());
-      assertTrue(page().contains("from 2026-11-28T10:00:00Z to now"), page());
+      assertTrue(page().contains("from 2026-11-28T12:00:00Z to now"), page());
       assertEquals(0, run(server, "views/", "--to", "2026-11-28T15:00:00Z"), errors::toString);
       assertTrue(page().contains("known only for periods until now"), page());
     }

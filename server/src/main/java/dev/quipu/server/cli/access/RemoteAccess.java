@@ -125,14 +125,16 @@ public final class RemoteAccess implements Access {
             + "&since="
             + encode(period.from().orElseGet(() -> aDayAgo().toString()));
     List<Mover> movers = new ArrayList<>();
-    for (JsonNode each : calls.send(Request.get(path)).ok().path("counters")) {
+    JsonNode found = calls.send(Request.get(path)).ok();
+    for (JsonNode each : found.path("counters")) {
       String change = each.path("change").asString("");
       if (change.startsWith("-") != isIncrease) {
         movers.add(
             new Mover(
                 each.path("name").asString(""),
                 Optional.ofNullable(each.get("value")).map(JsonNode::asString),
-                change));
+                change,
+                found.path("since").asString("")));
       }
     }
     return movers;

@@ -25,11 +25,11 @@ public final class PeriodFlags {
 
   /** Returns the begin; empty for the default. */
   public Optional<String> from() {
-    return Optional.ofNullable(from);
+    return Times.checked("--from", from);
   }
 
   /** Returns the end; empty for now. */
   public Optional<String> to() {
-    return Optional.ofNullable(to);
+    return Times.checked("--to", to);
   }
 }

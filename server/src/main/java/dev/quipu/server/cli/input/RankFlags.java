@@ -29,10 +29,19 @@ public final class RankFlags {
       names = "--since",
       paramLabel = "TIME",
       description = {
-        "With --top, print those that increased most since this time, and with --bottom, those that"
-            + " decreased most. The server must record the past (serve --history)."
+        "With --top, print those that increased most since this time, or the start of the step in"
+            + " which it is, and with --bottom, those that decreased most. The server must record"
+            + " the past (serve --history)."
       })
   private @Nullable String since;
+
+  @Option(
+      names = "--step",
+      paramLabel = "STEP",
+      description =
+          "With --since: minute, hour or day, of a time zone as in day@Europe/Berlin (default"
+              + " hour).")
+  private String step = "hour";
 
   /** Returns whether counters are to be read by value or by change. */
   public boolean isSet() {
@@ -44,7 +53,12 @@ public final class RankFlags {
 
   /** Returns since when counters are to be read by change; empty for by value. */
   public Optional<String> since() {
-    return Optional.ofNullable(since);
+    return Times.checked("--since", since);
+  }
+
+  /** Returns the step in which the time is. */
+  public String step() {
+    return step;
   }
 
   /** Returns whether the greatest come first. */

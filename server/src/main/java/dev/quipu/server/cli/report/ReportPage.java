@@ -69,8 +69,7 @@ public final class ReportPage {
       rows.add(
           List.of(
               "changes",
-              "from %s to %s"
-                  .formatted(report.past().getFirst().from(), report.period().to().orElse("now"))));
+              "from %s to %s".formatted(begin(report.past()), report.period().to().orElse("now"))));
     }
     rows.add(
         List.of(
@@ -86,6 +85,15 @@ public final class ReportPage {
               .formatted(each.getFirst(), text(each.getLast())));
     }
     page.append("</table>\n");
+  }
+
+  /** Returns when the known changes begin, or the period if none are known. */
+  private static String begin(List<PastValue> past) {
+    return past.stream()
+        .filter(each -> each.change().isPresent())
+        .findFirst()
+        .map(each -> each.since().orElse(each.from()))
+        .orElse(past.getFirst().from());
   }
 
   private static void past(StringBuilder page, Report report) {
@@ -138,8 +146,8 @@ public final class ReportPage {
       return;
     }
     page.append(
-        "<h2>%s</h2>%n<table>%n<tr><th>counter</th><th class=\"n\">value</th><th class=\"n\">change</th></tr>%n"
-            .formatted(title));
+        "<h2>%s since %s</h2>%n<table>%n<tr><th>counter</th><th class=\"n\">value</th><th class=\"n\">change</th></tr>%n"
+            .formatted(title, text(movers.getFirst().since())));
     for (Mover each : movers) {
       page.append(
           "<tr><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>%n"

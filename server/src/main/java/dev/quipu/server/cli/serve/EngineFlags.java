@@ -39,7 +39,8 @@ public final class EngineFlags {
       description =
           "Keep the values of counters at the end of each minute, hour or day, such as"
               + " 'views/*=minute:2d,hour:90d,day@Europe/Berlin:5y'; rules are separated by ;"
-              + " (default: those of the last start, at first none). none ends it.")
+              + " (default: those of the last start, at first none). State all of them: the history of a"
+              + " pattern that is not named, or with other steps, is discarded. none discards all.")
   private @Nullable HistoryRules history;
 
   Durability durability() {

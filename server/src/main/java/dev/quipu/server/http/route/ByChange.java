@@ -45,11 +45,19 @@ record ByChange(String sort, Movers movers, Instant from, Optional<Place> after,
     }
     long now = clock.epochMillis();
     Optional<String> cursor =
-        exchange.parameter("cursor").map(Cursor::decode).map(text -> after(sort + " ", text));
+        exchange
+            .parameter("cursor")
+            .map(Cursor::decode)
+            .map(text -> RankRoutes.after(sort + " ", text));
     Instant since =
         cursor
             .map(ByChange::sinceOf)
             .orElseGet(() -> isRate(sort) ? aMinuteBefore(now) : since(exchange, now));
+    if (cursor.isPresent()
+        && exchange.parameter("since").isPresent()
+        && !since.equals(since(exchange, now))) {
+      throw Problem.badRequest("query parameter since is not that of the cursor");
+    }
     return new ByChange(
         sort,
         new Movers(selection, since, sort.startsWith("-")),
@@ -128,13 +136,6 @@ record ByChange(String sort, Movers movers, Instant from, Optional<Place> after,
     return sort.endsWith("rate");
   }
 
-  private static String after(String start, String text) {
-    if (!text.startsWith(start)) { // of another ranking
-      throw Cursor.malformed();
-    }
-    return text.substring(start.length());
-  }
-
   private static String perSecond(BigDecimal change, long millis) {
     return change
         .multiply(BigDecimal.valueOf(1_000))
@@ -161,7 +162,7 @@ record ByChange(String sort, Movers movers, Instant from, Optional<Place> after,
 
   private static Instant sinceOf(String cursor) {
     String first = cursor.substring(0, Math.max(0, cursor.indexOf(' ')));
-    if (!first.matches("[0-9]{1,15}")) {
+    if (!first.matches("[0-9]{1,14}")) {
       throw Cursor.malformed();
     }
     return Instant.ofEpochMilli(Long.parseLong(first));

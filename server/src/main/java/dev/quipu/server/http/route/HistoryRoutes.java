@@ -142,16 +142,20 @@ record HistoryRoutes(Counters counters, Supplier<ViewCounter> viewCounter, Clock
 
   private Period period(Exchange exchange) {
     HistoryStep step = step(exchange);
-    Instant to = time(exchange, "to").orElse(Instant.ofEpochMilli(clock.epochMillis()));
+    Optional<Instant> end = time(exchange, "to");
+    Instant to = end.orElse(Instant.ofEpochMilli(clock.epochMillis()));
     Instant from = time(exchange, "from").orElse(to.minus(PERIOD));
     if (!from.isBefore(to)) {
-      throw Problem.badRequest("query parameter from is not before to");
+      throw Problem.badRequest(
+          end.isPresent()
+              ? "query parameter from is not before to"
+              : "query parameter from is in the future");
     }
     List<Instant> boundaries = new ArrayList<>();
-    long end = to.toEpochMilli();
+    long endMillis = to.toEpochMilli();
     long at = step.floor(from.toEpochMilli());
     boundaries.add(Instant.ofEpochMilli(at));
-    while (at < end) {
+    while (at < endMillis) {
       at = step.next(at);
       boundaries.add(Instant.ofEpochMilli(at));
       if (boundaries.size() > CounterHistory.BOUNDARIES_MAX) {

@@ -6,7 +6,6 @@ import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import dev.quipu.server.rank.Listing;
-import dev.quipu.server.rank.Place;
 import dev.quipu.server.rank.Ranking;
 import dev.quipu.server.rank.Selection;
 import java.util.ArrayList;
@@ -74,9 +73,9 @@ record NumberedLists(String what, String name, String number, List<String> other
       return reply(page.counters(), page.resumeAfter());
     }
     Ranking ranking = new Ranking(selection, !sort.equals(number));
-    Optional<Place> after = exchange.parameter("cursor").map(Cursor::decode).map(RankRoutes::place);
-    Ranking.Page page = ranking.page(listing, after, limit, exchange::mayBegin);
-    return reply(page.counters(), page.resumeAfter().map(RankRoutes::text));
+    Ranking.Page page =
+        ranking.page(listing, RankRoutes.after(exchange, sort), limit, exchange::mayBegin);
+    return reply(page.counters(), page.resumeAfter().map(place -> RankRoutes.text(sort, place)));
   }
 
   private HttpReply reply(List<CounterPage.Entry> page, Optional<String> cursor) {

@@ -64,9 +64,31 @@ record RankRoutes(Counters counters, Clock clock) {
   }
 
   private HttpReply byValue(Exchange exchange, Ranking ranking, int limit) {
-    Optional<Place> after = exchange.parameter("cursor").map(Cursor::decode).map(RankRoutes::place);
-    Ranking.Page page = ranking.page(counters::list, after, limit, exchange::mayBegin);
-    return reply(page.counters(), page.resumeAfter().map(RankRoutes::text));
+    String sort = ranking.isDescending() ? "-value" : "value";
+    Ranking.Page page =
+        ranking.page(counters::list, after(exchange, sort), limit, exchange::mayBegin);
+    return reply(page.counters(), page.resumeAfter().map(place -> text(sort, place)));
+  }
+
+  /** Returns the place in the cursor of a request, which must be of the same order. */
+  static Optional<Place> after(Exchange exchange, String sort) {
+    return exchange
+        .parameter("cursor")
+        .map(Cursor::decode)
+        .map(text -> place(after(sort + CURSOR_SEPARATOR, text)));
+  }
+
+  /** Returns what follows the start of a cursor. */
+  static String after(String start, String text) {
+    if (!text.startsWith(start)) { // of another ranking
+      throw Cursor.malformed();
+    }
+    return text.substring(start.length());
+  }
+
+  /** Returns the cursor of an order. */
+  static String text(String sort, Place place) {
+    return sort + CURSOR_SEPARATOR + text(place);
   }
 
   static String text(Place place) {
@@ -150,11 +172,15 @@ record RankRoutes(Counters counters, Clock clock) {
           Namespaces.byName(counters::list, prefix, after, limit, exchange::mayBegin);
       return namespaces(page.namespaces(), page.resumeAfter());
     }
-    Optional<Place> after = exchange.parameter("cursor").map(Cursor::decode).map(RankRoutes::place);
     Namespaces.Ranked ranked =
         Namespaces.bySum(
-            counters::list, prefix, sort.equals("-sum"), after, limit, exchange::mayBegin);
-    return namespaces(ranked.namespaces(), ranked.resumeAfter().map(RankRoutes::text));
+            counters::list,
+            prefix,
+            sort.equals("-sum"),
+            after(exchange, sort),
+            limit,
+            exchange::mayBegin);
+    return namespaces(ranked.namespaces(), ranked.resumeAfter().map(place -> text(sort, place)));
   }
 
   private static HttpReply namespaces(
