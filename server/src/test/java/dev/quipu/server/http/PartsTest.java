@@ -58,7 +58,7 @@ final class PartsTest {
     Served.on(
         quipu,
         client -> {
-          assertEquals(0, parts(client, "never").size());
+          assertEquals(404, client.get("/v1/counters/never/parts").status());
           for (int i = 0; i < 30; i++) {
             add(client, "stock", 1 + i % 3);
           }
