@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -39,7 +38,7 @@ public final class SimHooks {
   private static RandomGenerator random = new SplittableRandom(0);
   private static @Nullable SimScheduler scheduler;
   private static @Nullable SimClock clock;
-  private static Map<Object, ReentrantLock> monitors = new IdentityHashMap<>();
+  private static IdentityHashMap<Object, ReentrantLock> monitors = new IdentityHashMap<>();
 
   private SimHooks() {}
 

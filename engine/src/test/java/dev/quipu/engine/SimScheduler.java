@@ -74,7 +74,8 @@ final class SimScheduler implements Executor, Threads {
 
   @Override
   public void execute(Runnable continuation) {
-    if (Thread.currentThread() != runner && !Thread.currentThread().isVirtual()) {
+    Thread current = Thread.currentThread();
+    if (!current.isVirtual() && !current.equals(runner)) {
       isDisturbed = true; // and the continuation never runs
       return;
     }
