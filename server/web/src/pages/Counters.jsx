@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Pager } from '../parts/Pager.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { href } from '../router.js';
@@ -88,19 +89,7 @@ export function Counters({ query }) {
               </tbody>
             </table>
           )}
-          {(pages.length > 0 || found.data?.cursor) && (
-            <p class="row">
-              <button disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
-                Previous page
-              </button>
-              <button
-                disabled={!found.data?.cursor}
-                onClick={() => setPages([...pages, found.data.cursor])}
-              >
-                Next page
-              </button>
-            </p>
-          )}
+          <Pager before={pages} next={found.data?.cursor} go={setPages} />
         </section>
         <section class="card" aria-labelledby="below">
           <h2 id="below">Namespaces here</h2>

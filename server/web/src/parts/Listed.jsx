@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Pager } from './Pager.jsx';
 import { Trouble } from './Trouble.jsx';
 import { useData } from './useData.js';
 import { grouped, shown } from '../text.js';
@@ -75,12 +76,7 @@ export function Listed({ path, list: [what, name, number], heads, empty, link, m
           </tbody>
         </table>
       )}
-      {(pages.length > 0 || found.data?.cursor) && (
-        <p class="row">
-          <button disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>Previous page</button>
-          <button disabled={!found.data?.cursor} onClick={() => setPages([...pages, found.data.cursor])}>Next page</button>
-        </p>
-      )}
+      <Pager before={pages} next={found.data?.cursor} go={setPages} />
     </>
   );
 }

@@ -54,7 +54,7 @@ record RankRoutes(Counters counters, Clock clock) {
     ByChange.reject(exchange);
     return sort.equals("name")
         ? byName(exchange, selection, limit)
-        : byValue(exchange, new Ranking(selection, sort.equals("-value")), limit);
+        : byValue(exchange, selection, sort, limit);
   }
 
   private HttpReply byName(Exchange exchange, Selection selection, int limit) {
@@ -63,10 +63,10 @@ record RankRoutes(Counters counters, Clock clock) {
     return reply(page.counters(), page.resumeAfter());
   }
 
-  private HttpReply byValue(Exchange exchange, Ranking ranking, int limit) {
-    String sort = ranking.isDescending() ? "-value" : "value";
+  private HttpReply byValue(Exchange exchange, Selection selection, String sort, int limit) {
     Ranking.Page page =
-        ranking.page(counters::list, after(exchange, sort), limit, exchange::mayBegin);
+        new Ranking(selection, sort.equals("-value"))
+            .page(counters::list, after(exchange, sort), limit, exchange::mayBegin);
     return reply(page.counters(), page.resumeAfter().map(place -> text(sort, place)));
   }
 
