@@ -206,7 +206,11 @@ const TESTS = {
     await page.getByLabel('Order').selectOption('url');
     await page.getByLabel('URL contains').fill('BLOG.example/B');
     await page.getByRole('button', { name: 'Search' }).click();
-    await page.waitForSelector('#pages ~ table tr:nth-child(1):last-child td:has-text("example/b")');
+    const only = '#pages ~ table tr:nth-child(1):last-child td:has-text("example/b")';
+    await page.waitForSelector(only);
+    await page.reload(); // the search and the order are in the address
+    await page.waitForSelector(only);
+    assert.equal(await page.getByLabel('Order').inputValue(), 'url');
     await page.getByLabel('Room').fill('lobby');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.waitForSelector('#online ~ .figure:text-is("2")');

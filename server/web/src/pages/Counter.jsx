@@ -66,7 +66,7 @@ function NoPast({ name }) {
       <p class="note">
         No past of this counter is kept. The engine keeps it{' '}
         {others.length > 0
-          ? <>if this rule is added to those of <code>serve --history</code>. Keep the others ({others.join(', ')}): the past of a pattern that the option no longer names is discarded.</>
+          ? <>if this rule is added to those of <code>serve --history</code>. Keep the others ({others.join(', ')}): without them the server does not start.</>
           : 'with this option.'}
       </p>
       {!/[;=*]/.test(prefix || name) && (

@@ -131,7 +131,7 @@ export function Overview() {
     };
   }, []);
   const top = useData('/v1/counters?sort=-value&limit=10', 5000);
-  const spaces = useData('/v1/namespaces?sort=-sum&limit=20', 5000);
+  const spaces = useData('/v1/namespaces?sort=-sum&limit=100', 5000);
   const latest = summary.changed.at(-1) || 0;
   return (
     <>
@@ -172,7 +172,7 @@ export function Overview() {
         <section class="card" aria-labelledby="spaces">
           <h2 id="spaces">Namespaces</h2>
           <Trouble problem={spaces.problem} />
-          <Spaces rows={spaces.data?.namespaces || []} />
+          <Spaces rows={(spaces.data?.namespaces || []).filter((each) => each.name.endsWith('/')).slice(0, 20)} />
         </section>
       </div>
     </>
@@ -243,7 +243,7 @@ export function Spaces({ rows }) {
         {rows.map(({ name, counters, sum }) => (
           <tr key={name}>
             <td>
-              <a href={name.endsWith('/') ? href('counters', { prefix: name }) : href('counter', { name })}>
+              <a href={href('counters', { prefix: name })}>
                 <bdi>{shown(name)}</bdi>
               </a>
             </td>

@@ -31,8 +31,6 @@ export function Server() {
         {data && (
           <dl class="facts">
             <dt>Technique</dt><dd><code>{data.technique}</code></dd>
-            <dt>Guarantees</dt>
-            <dd><ul>{data.guarantees.map((each) => <li key={each}>{each}</li>)}</ul></dd>
             {data.floor !== undefined && <><dt>Floor of all counters</dt><dd>{data.floor}</dd></>}
             {data.ceiling !== undefined && <><dt>Ceiling of all counters</dt><dd>{data.ceiling}</dd></>}
           </dl>
@@ -99,14 +97,14 @@ function Figures() {
       <dl class="facts">
         {FIGURES.map(([title, name, unit = 1, label, pattern]) => {
           const value = sum(figures, name, label, pattern);
-          return value === undefined ? null : <><dt>{title}</dt><dd>{grouped(Math.round(value / unit))}</dd></>;
+          return value === undefined ? null : <><dt>{title}</dt><dd>{rounded(value / unit)}</dd></>;
         })}
         {budgets.map(({ labels, value }) => (
           <>
             <dt>Memory of {labels.budget}, MB</dt>
             <dd>
-              {grouped(Math.round(value / MEGABYTE))} of{' '}
-              {grouped(Math.round((sum(figures, 'quipu_memory_max_bytes', 'budget', new RegExp(`^${labels.budget}$`)) ?? 0) / MEGABYTE))}
+              {rounded(value / MEGABYTE)} of{' '}
+              {rounded((sum(figures, 'quipu_memory_max_bytes', 'budget', new RegExp(`^${labels.budget}$`)) ?? 0) / MEGABYTE)}
             </dd>
           </>
         ))}
@@ -114,6 +112,11 @@ function Figures() {
       </dl>
     </section>
   );
+}
+
+/** A number with digits after the point only if it is small. */
+function rounded(value) {
+  return grouped(value < 10 ? Math.round(value * 100) / 100 : Math.round(value));
 }
 
 function useText(path, everyMillis) {

@@ -2,10 +2,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { Pager } from './Pager.jsx';
 import { Trouble } from './Trouble.jsx';
 import { useData } from './useData.js';
+import { href, place } from '../router.js';
 import { grouped, shown } from '../text.js';
 
 /**
- * A list of names with a number each, searched, ordered, and page by page.
+ * A list of names with a number each, searched, ordered, and page by page; the search and the order are in the address.
  *
  * @param path of the list in the API
  * @param list its name in a response, and the names of its two columns there
@@ -14,9 +15,13 @@ import { grouped, shown } from '../text.js';
  * @param moves whether it can also be ordered by change and by rate
  */
 export function Listed({ path, list: [what, name, number], heads, empty, link, moves }) {
-  const [text, setText] = useState('');
-  const [sought, setSought] = useState('');
-  const [sort, setSort] = useState(moves ? `-${number}` : name);
+  const { page, query } = place.value;
+  const sought = query[`${what}-q`] || '';
+  const sort = query[`${what}-sort`] || (moves ? `-${number}` : name);
+  const [text, setText] = useState(sought);
+  const show = (changed) => {
+    location.hash = href(page, { ...query, [`${what}-q`]: sought, [`${what}-sort`]: sort, ...changed });
+  };
   const [pages, setPages] = useState([]); // cursors of the pages before
   const cursor = pages.at(-1) || '';
   const moved = ['change', 'rate'].find((each) => sort === `-${each}`);
@@ -34,7 +39,7 @@ export function Listed({ path, list: [what, name, number], heads, empty, link, m
         aria-label={`Search ${what}`}
         onSubmit={(event) => {
           event.preventDefault();
-          setSought(text);
+          show({ [`${what}-q`]: text });
         }}
       >
         <label>
@@ -43,7 +48,7 @@ export function Listed({ path, list: [what, name, number], heads, empty, link, m
         </label>
         <label>
           Order
-          <select value={sort} onChange={(event) => setSort(event.currentTarget.value)}>
+          <select value={sort} onChange={(event) => show({ [`${what}-sort`]: event.currentTarget.value })}>
             <option value={name}>{heads[0]}</option>
             <option value={`-${number}`}>{heads[1]}, greatest first</option>
             <option value={number}>{heads[1]}, least first</option>

@@ -32,7 +32,9 @@ public final class CounterWatch {
     /** These counters have these values. */
     COUNTERS,
     /** All present counters were received; changes follow. */
-    COMPLETE
+    COMPLETE,
+    /** The connection was lost; the next event comes when there is one again. */
+    LOST
   }
 
   /**
@@ -72,18 +74,24 @@ public final class CounterWatch {
    */
   public void forEach(Predicate<Event> action) {
     boolean goesOn = true;
+    boolean isLost = false;
     while (goesOn) {
       try (InputStream in = calls.open(path, lastId)) {
         wasConnected = true;
+        isLost = false;
         goesOn = read(in, action);
       } catch (IOException e) {
-        goesOn = pause();
+        // As at its end.
       } catch (QuipuException e) {
         if (!wasConnected || !e.reason().isTemporary()) {
           throw e;
         }
-        goesOn = pause();
       }
+      if (goesOn && !isLost) { // once, also if it takes several attempts
+        isLost = true;
+        goesOn = action.test(new Event(Kind.LOST, List.of()));
+      }
+      goesOn = goesOn && pause();
     }
   }
 
@@ -97,7 +105,7 @@ public final class CounterWatch {
     }
   }
 
-  /** Passes on the events of a response; returns whether to go on after its end. */
+  /** Passes on the events of a response to its end; returns false if an action did. */
   private boolean read(InputStream in, Predicate<Event> action) throws IOException {
     BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
     String type = "";
@@ -120,7 +128,7 @@ public final class CounterWatch {
         data = "";
       }
     }
-    return pause();
+    return true;
   }
 
   private static Event event(String type, String data) {

@@ -44,20 +44,24 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
     this.keeping = new HistoryKeeping(files, this);
   }
 
-  /** Begins to record, before the first call. */
+  /**
+   * Begins to record, before the first call.
+   *
+   * @throws IllegalArgumentException if the rules would discard a past that they do not name
+   */
   static EngineHistory begin(
       Committer committer, State state, Disk disk, Path directory, EngineOptions options)
       throws IOException {
     HistoryFiles files = HistoryFiles.open(disk, directory);
     HistoryRules rules = options.history().orElse(files.rules());
     long now = options.clock().epochMillis();
-    List<String> ended = files.rules().patternsThatDifferIn(rules);
+    files.rules().checkEndedBy(rules);
+    List<String> ended = files.rules().endedBy(rules);
     if (!ended.isEmpty()) {
       LOGGER
           .atWarn()
           .addKeyValue("patterns", ended)
-          .log(
-              "History of these patterns was discarded: the rules do not name them, or with other steps");
+          .log("The past of these patterns is discarded, as the rules state");
     }
     if (HistoryKeeping.begin(files, rules, state.history, now, state.frame - 1)) {
       LOGGER

@@ -185,7 +185,10 @@ public record EngineOptions(
     return with(draft -> draft.scales = other);
   }
 
-  /** Returns these options with these past values kept; none if there are no rules. */
+  /**
+   * Returns these options with these past values kept; none if there are no rules. An engine whose
+   * recorded past would end by them is not opened, unless they discard it by name.
+   */
   public EngineOptions withHistory(HistoryRules other) {
     return with(draft -> draft.history = Optional.of(other));
   }

@@ -297,9 +297,50 @@ final class EngineHistoryTest {
                     () -> engine.history().changedSince("d", boundary))
                 .getMessage());
     assertTrue(message.contains("the recording of d* began at "), message);
-    HistoryRules now = HistoryRules.parse("c*=hour:3d;d*=hour:2d");
-    assertEquals(List.of("c*"), HistoryRules.parse("c*=hour:2d").patternsThatDifferIn(now));
-    assertEquals(List.of(), HistoryRules.parse("d*=hour:2d").patternsThatDifferIn(now));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"d*=day:5y", "c*=hour:3d", "c*=day:5y", "d*=none", "d*=none;c*=hour:9d"})
+  void rulesThatWouldDiscardThePastAreRefused(String others) {
+    open(Optional.of(HistoryRules.parse("c*=hour:2d")));
+    add("c", 1);
+    advance(Duration.ofHours(1));
+    add("c", 2);
+    engine.close();
+    String message =
+        String.valueOf(
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> open(Optional.of(HistoryRules.parse(others))))
+                .getMessage());
+    assertTrue(message.contains("recorded by the rule 'c*=hour:2d'"), message);
+    assertTrue(message.contains("'c*=none"), message);
+    open(Optional.empty()); // nothing was changed
+    Instant boundary = Instant.ofEpochMilli(clock.epochMillis()).truncatedTo(ChronoUnit.HOURS);
+    assertEquals(
+        1, engine.history().values("c", List.of(boundary)).getFirst().reading().get().value());
+  }
+
+  @Test
+  void aPastThatIsNamedIsDiscarded() {
+    open(Optional.of(HistoryRules.parse("c*=hour:2d;d=hour:2d")));
+    add("c", 1);
+    add("d", 1);
+    advance(Duration.ofHours(1));
+    Instant boundary = Instant.ofEpochMilli(clock.epochMillis()).truncatedTo(ChronoUnit.HOURS);
+    HistoryRules others = HistoryRules.parse("c*=none, day:5y,hour:2d;d=none");
+    engine.close();
+    open(Optional.of(others));
+    assertFalse(engine.history().isKept("d"));
+    assertFalse(engine.history().values("c", List.of(boundary)).getFirst().isKnown());
+    advance(Duration.ofHours(1));
+    engine.close();
+    open(Optional.of(others)); // the rules are those of the recorded past
+    Instant later = boundary.plus(Duration.ofHours(1));
+    assertTrue(engine.history().values("c", List.of(later)).getFirst().isKnown());
+    engine.close();
+    open(Optional.of(HistoryRules.parse("c*=none"))); // so that it may be closed
+    assertFalse(engine.history().isKept("c"));
   }
 
   @Test

@@ -24,6 +24,9 @@ public final class OnceRates {
   private static final int ROUNDS_PER_ROW = 6;
   private static final Duration TURN = Duration.ofSeconds(5);
 
+  /** Turns of each before the first row, in which the JVM compiles. */
+  private static final int WARM_UP = 4;
+
   private final Workload workload = new Workload(AddKind.ONCE, Workload.KEYS_MAX, PIPELINE);
   private long ids;
 
@@ -46,11 +49,15 @@ public final class OnceRates {
       OnceRates rates = new OnceRates();
       RequestNumbers numbers = new RequestNumbers();
       StringBuilder rows = new StringBuilder();
-      for (int minute = 0; minute < minutes; minute++) {
-        String row =
-            rates.row(
-                new WireSubject("Quipu", Dialect.QUIPU, quipu.port(), quipu.pid(), numbers),
-                new WireSubject("Redis", Dialect.REDIS, redis.port(), redis.pid(), numbers));
+      for (int minute = -1; minute < minutes; minute++) {
+        WireSubject own =
+            new WireSubject("Quipu", Dialect.QUIPU, quipu.port(), quipu.pid(), numbers);
+        WireSubject peer =
+            new WireSubject("Redis", Dialect.REDIS, redis.port(), redis.pid(), numbers);
+        String row = rates.row(own, peer, minute < 0 ? WARM_UP : ROUNDS_PER_ROW);
+        if (minute < 0) {
+          continue;
+        }
         System.err.print(row);
         rows.append(row);
       }
@@ -58,11 +65,11 @@ public final class OnceRates {
     }
   }
 
-  private String row(WireSubject quipu, WireSubject redis) throws IOException {
+  private String row(WireSubject quipu, WireSubject redis, int rounds) throws IOException {
     List<Double> own = new ArrayList<>();
     List<Double> peers = new ArrayList<>();
     List<Double> ratios = new ArrayList<>();
-    for (int round = 0; round < ROUNDS_PER_ROW; round++) {
+    for (int round = 0; round < rounds; round++) {
       Measurement turn = quipu.measure(workload, TURN);
       ids += turn.applied();
       own.add(turn.perSecond());

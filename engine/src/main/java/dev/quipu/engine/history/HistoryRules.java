@@ -2,12 +2,13 @@ package dev.quipu.engine.history;
 
 import dev.quipu.Limits;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -19,21 +20,29 @@ import java.util.stream.Collectors;
  * or a prefix followed by {@code *}; a name is matched first, then the longest prefix. Immutable.
  *
  * @param rules the steps of each pattern, and how long their values are kept
+ * @param discarded the patterns whose recorded past may be discarded, where their rule differs from
+ *     that with which it was recorded; any, if there are no rules and no such patterns
  */
-public record HistoryRules(Map<String, SortedMap<HistoryStep, Duration>> rules) {
+public record HistoryRules(
+    Map<String, SortedMap<HistoryStep, Duration>> rules, Set<String> discarded) {
   /** Maximum number of patterns, and of steps of a pattern. */
   public static final int PATTERNS_MAX = 100;
 
   static final int STEPS_MAX = 8;
   private static final Duration KEPT_MIN = Duration.ofMinutes(1);
   private static final Duration KEPT_MAX = Duration.ofDays(36_525);
+  private static final Duration YEAR = Duration.ofHours(8_766); // 365.25 days
   private static final Pattern KEPT = Pattern.compile("([0-9]{1,9})([mhdy])");
   private static final String SYNTAX =
       "'%s' is not a rule; use PATTERN=STEP:TIME,…, such as 'views/*=minute:2d,hour:90d,day:5y'";
 
+  /** Before the steps of a rule, or instead of them: the recorded past may be discarded. */
+  private static final String DISCARDED = "none";
+
   /** Checks and copies the rules. */
   public HistoryRules {
     rules = Map.copyOf(rules);
+    discarded = Set.copyOf(discarded);
     if (rules.size() > PATTERNS_MAX) {
       throw new IllegalArgumentException(
           "%d patterns with a history; the limit is %d. Use shorter prefixes"
@@ -41,20 +50,23 @@ public record HistoryRules(Map<String, SortedMap<HistoryStep, Duration>> rules) 
     }
   }
 
-  /** Returns no rules. */
+  /** Returns no rules; they discard the recorded past of all patterns. */
   public static HistoryRules none() {
-    return new HistoryRules(Map.of());
+    return new HistoryRules(Map.of(), Set.of());
   }
 
   /**
    * Parses rules that are separated by semicolons, such as {@code
    * views/*=minute:2d,hour:90d;stock/*=day@Europe/Berlin:5y}. Times end with m, h, d or y: minutes,
-   * hours, days, years.
+   * hours, days, years. {@code views/*=none} keeps nothing, and discards what was recorded; {@code
+   * views/*=none,day:5y} discards it if it was recorded with other steps or times.
    *
    * @throws IllegalArgumentException naming what is malformed or repeated
    */
   public static HistoryRules parse(String text) {
     Map<String, SortedMap<HistoryStep, Duration>> rules = new LinkedHashMap<>();
+    Set<String> named = new HashSet<>();
+    Set<String> discarded = new HashSet<>();
     for (String rule : text.split(";", -1)) {
       int at = rule.lastIndexOf('=');
       if (at < 1) {
@@ -67,11 +79,19 @@ public record HistoryRules(Map<String, SortedMap<HistoryStep, Duration>> rules) 
             "pattern '%s' has a * that is not at its end; use a name or PREFIX*"
                 .formatted(pattern));
       }
-      if (rules.put(pattern, steps(rule, rule.substring(at + 1))) != null) {
+      if (!named.add(pattern)) {
         throw new IllegalArgumentException("pattern '%s' has two rules".formatted(pattern));
       }
+      String steps = rule.substring(at + 1).strip();
+      if (steps.equals(DISCARDED) || steps.startsWith(DISCARDED + ",")) {
+        discarded.add(pattern);
+        steps = steps.substring(Math.min(steps.length(), DISCARDED.length() + 1));
+      }
+      if (!steps.isEmpty() || !discarded.contains(pattern)) {
+        rules.put(pattern, steps(rule, steps));
+      }
     }
-    return new HistoryRules(rules);
+    return new HistoryRules(rules, discarded);
   }
 
   private static SortedMap<HistoryStep, Duration> steps(String rule, String text) {
@@ -104,7 +124,7 @@ public record HistoryRules(Map<String, SortedMap<HistoryStep, Duration>> rules) 
       case "m" -> Duration.ofMinutes(number);
       case "h" -> Duration.ofHours(number);
       case "d" -> Duration.ofDays(number);
-      default -> Duration.ofHours(number * 8_766); // 365.25 days
+      default -> YEAR.multipliedBy(number);
     };
   }
 
@@ -134,12 +154,41 @@ public record HistoryRules(Map<String, SortedMap<HistoryStep, Duration>> rules) 
         .toList();
   }
 
-  /** Returns the patterns that other rules do not have, or with other steps or times. */
-  public List<String> patternsThatDifferIn(HistoryRules others) {
-    return rules.entrySet().stream()
-        .filter(each -> !each.getValue().equals(others.rules.get(each.getKey())))
-        .map(Map.Entry::getKey)
+  /** Returns the patterns whose recorded past other rules end: they have not the same steps. */
+  public List<String> endedBy(HistoryRules others) {
+    return rules.keySet().stream()
+        .filter(each -> !steps(each).equals(others.steps(each)))
+        .sorted()
         .toList();
+  }
+
+  private Optional<SortedMap<HistoryStep, Duration>> steps(String pattern) {
+    return Optional.ofNullable(rules.get(pattern));
+  }
+
+  /**
+   * Checks that other rules end no recorded past but that which they name.
+   *
+   * @throws IllegalArgumentException naming a pattern whose past would be discarded
+   */
+  public void checkEndedBy(HistoryRules others) {
+    for (String each : endedBy(others)) {
+      if (!others.isDiscarded(each)) {
+        boolean isNamed = others.rules.containsKey(each);
+        throw new IllegalArgumentException(
+            ("the past of '%s' would be discarded: it is recorded by the rule '%s', and the rules now"
+                    + " have %s. State that rule to keep it, or '%s' to discard it")
+                .formatted(
+                    each,
+                    text(each, steps(each)),
+                    isNamed ? "'" + text(each, others.steps(each)) + "'" : "none for it",
+                    each + "=" + DISCARDED + (isNamed ? ",…" : "")));
+      }
+    }
+  }
+
+  private boolean isDiscarded(String pattern) {
+    return discarded.contains(pattern) || (discarded.isEmpty() && rules.isEmpty());
   }
 
   /** Returns all steps, the shorter ones first, and the longest time that each is kept. */
@@ -155,18 +204,27 @@ public record HistoryRules(Map<String, SortedMap<HistoryStep, Duration>> rules) 
     return one.compareTo(other) > 0 ? one : other;
   }
 
-  /** Returns the rules in the form of {@link #parse}. */
+  /** Returns the rules in the form of {@link #parse}, without what they discard. */
   @Override
   public String toString() {
-    List<String> all = new ArrayList<>();
-    new TreeMap<>(rules)
-        .forEach((pattern, steps) ->
-            all.add(
-                pattern
-                    + "="
-                    + steps.entrySet().stream()
-                        .map(each -> each.getKey() + ":" + each.getValue().toMinutes() + "m")
-                        .collect(Collectors.joining(","))));
-    return String.join(";", all);
+    return rules.keySet().stream()
+        .sorted()
+        .map(each -> text(each, steps(each)))
+        .collect(Collectors.joining(";"));
+  }
+
+  private static String text(String pattern, Optional<SortedMap<HistoryStep, Duration>> steps) {
+    return steps.orElse(new TreeMap<>()).entrySet().stream()
+        .map(each -> each.getKey() + ":" + text(each.getValue()))
+        .collect(Collectors.joining(",", pattern + "=", ""));
+  }
+
+  private static String text(Duration time) {
+    if (time.toMinutes() % YEAR.toMinutes() == 0) {
+      return time.toMinutes() / YEAR.toMinutes() + "y";
+    } else if (time.toMinutes() % Duration.ofDays(1).toMinutes() == 0) {
+      return time.toDays() + "d";
+    }
+    return time.toMinutes() % 60 == 0 ? time.toHours() + "h" : time.toMinutes() + "m";
   }
 }

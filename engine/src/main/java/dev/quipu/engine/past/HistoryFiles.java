@@ -165,7 +165,7 @@ public final class HistoryFiles {
 
   /** Sets the rules. The history of a pattern whose rule differs begins now. */
   public synchronized void use(HistoryRules all, long nowMillis) throws IOException {
-    if (all.equals(rules)) {
+    if (all.rules().equals(rules.rules())) {
       return;
     }
     disk.createDirectories(directory);

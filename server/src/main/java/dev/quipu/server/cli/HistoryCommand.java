@@ -21,7 +21,8 @@ import picocli.CommandLine.Parameters;
       "Print how a counter changed in each minute, hour or day.",
       "",
       "A line has the start of the time, the value at its end, and the change; - if",
-      "it is not known. Nothing is printed for the time before the first known value.",
+      "it is not known; the last line says if its time is not over. Nothing is",
+      "printed for the time before the first known value.",
       "The server keeps what its --history names. A TIME may be a date."
     },
     footer = {
@@ -45,9 +46,12 @@ final class HistoryCommand extends AccessCommand {
       PastPeriod past = new PastPeriod(period.step(), period.from(), period.to());
       List<PastValue> values = access.history(name, isSum, past);
       List<PastValue> known = values.stream().dropWhile(each -> !isKnown(each)).toList();
-      output.together(() -> known.forEach(this::print));
       if (known.isEmpty()) {
         output.note("nothing is known of this time");
+      } else if (known.stream().noneMatch(HistoryCommand::isCounted)) {
+        output.note("nothing was counted up to the end of this time");
+      } else {
+        output.together(() -> known.forEach(this::print));
       }
     }
     return ExitCode.OK;
@@ -57,19 +61,28 @@ final class HistoryCommand extends AccessCommand {
     return each.value().isPresent() || each.change().isPresent();
   }
 
+  /** Returns whether there was a counter, or something was added. */
+  private static boolean isCounted(PastValue each) {
+    return each.value().isPresent() || each.change().filter(it -> !it.equals("0")).isPresent();
+  }
+
   private void print(PastValue each) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("from", each.from());
     each.value().ifPresent(value -> members.put("value", value));
     each.change().ifPresent(change -> members.put("change", change));
     each.since().ifPresent(since -> members.put("since", since));
+    if (!each.isComplete()) {
+      members.put("complete", false);
+    }
     output.print(
-        "%s\t%s\t%s%s"
+        "%s\t%s\t%s%s%s"
             .formatted(
                 each.from(),
                 each.value().orElse("-"),
                 each.change().orElse("-"),
-                each.since().map(since -> "\tsince " + since).orElse("")),
+                each.since().map(since -> "\tsince " + since).orElse(""),
+                each.isComplete() ? "" : "\tuntil now"),
         members);
   }
 }

@@ -2,15 +2,13 @@ package dev.quipu.server.cli;
 
 import dev.quipu.CounterPage;
 import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.Access.Movers;
 import dev.quipu.server.cli.access.AccessCommand;
 import dev.quipu.server.cli.access.Mover;
 import dev.quipu.server.cli.access.PastPeriod;
 import dev.quipu.server.cli.input.RankFlags;
 import dev.quipu.server.cli.output.ExitCode;
-import dev.quipu.server.cli.output.Output;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -24,7 +22,8 @@ import picocli.CommandLine.Parameters;
     footer = {
       "",
       "A counter is printed as its value, a tab, and its name; with --since, the change",
-      "and a tab come first, and only counters whose past the server records are there.",
+      "and a tab come first, and only counters whose past the server records (serve",
+      "--history) are there.",
       "",
       "Examples:",
       "  quipu list views/",
@@ -58,33 +57,16 @@ final class ListCommand extends AccessCommand {
       throw new IllegalArgumentException("--limit is for a list by name; --top has a number");
     }
     try (Access access = target.openToRead()) {
-      Optional<PastPeriod> period =
-          ranked
-              .since()
-              .map(since -> new PastPeriod(ranked.step(), Optional.of(since), Optional.empty()));
+      Optional<PastPeriod> period = PastPeriod.since(ranked.changes());
       if (period.isPresent()) {
-        List<Mover> movers = access.movers(prefix, period.get(), ranked.isTop(), ranked.number());
-        if (!movers.isEmpty() && !output.isJson()) {
-          output.note("since " + movers.getFirst().since());
-        }
-        movers.forEach(this::print);
+        List<Mover> movers =
+            access.movers(Movers.COUNTERS, prefix, period.get(), ranked.isTop(), ranked.number());
+        Mover.print(output, Movers.COUNTERS, movers);
       } else {
         ranked.read(access.counters(), prefix).forEach(this::print);
       }
     }
     return ExitCode.OK;
-  }
-
-  private void print(Mover each) {
-    Map<String, Object> members = new LinkedHashMap<>();
-    members.put("name", each.name());
-    each.value().ifPresent(value -> members.put("value", value));
-    members.put("change", each.change());
-    members.put("since", each.since());
-    output.print(
-        "%s\t%s\t%s"
-            .formatted(each.change(), each.value().orElse("-"), Output.oneLine(each.name())),
-        members);
   }
 
   private void print(CounterPage.Entry each) {

@@ -48,7 +48,7 @@ final class ThresholdCommand extends CommandGroup {
     members.put("webhook", each.webhook());
     members.put("waiting", each.waiting());
     members.put("missed", each.missed());
-    each.failing().ifPresent(why -> members.put("failing", why));
+    each.failing().ifPresent(why -> members.put("failing", members(why)));
     output.print(
         "%s\t%s %s\t%s%s\t%s%s%s%s"
             .formatted(
@@ -60,8 +60,27 @@ final class ThresholdCommand extends CommandGroup {
                 Output.oneLine(each.webhook()),
                 each.waiting() == 0 ? "" : "\twaiting: " + each.waiting(),
                 each.missed() == 0 ? "" : "\tmissed: " + each.missed(),
-                each.failing().map(why -> "\tfailing: " + Output.oneLine(why)).orElse("")),
+                each.failing().map(ThresholdCommand::text).orElse("")),
         members);
+  }
+
+  private static Map<String, Object> members(ThresholdCalls.Failing failing) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("reason", failing.reason());
+    failing
+        .since()
+        .ifPresent(since -> {
+          members.put("attempts", failing.attempts());
+          members.put("since", since);
+        });
+    return members;
+  }
+
+  private static String text(ThresholdCalls.Failing failing) {
+    return "\tfailing%s: %s"
+        .formatted(
+            failing.since().map(since -> " since " + since).orElse(""),
+            Output.oneLine(failing.reason()));
   }
 
   @Command(

@@ -39,6 +39,7 @@ final class WatchCommand extends AccessCommand {
   private long limit = Long.MAX_VALUE;
 
   private long printed;
+  private boolean wasLost;
 
   @Override
   public Integer call() {
@@ -52,6 +53,13 @@ final class WatchCommand extends AccessCommand {
   }
 
   private boolean print(CounterWatch.Event event) {
+    if (event.kind() == CounterWatch.Kind.LOST) {
+      output.note("the connection was lost; waiting for the server");
+      wasLost = true;
+    } else if (wasLost) {
+      output.note("connected again");
+      wasLost = false;
+    }
     output.together(() -> event.counters().forEach(this::print));
     return printed < limit;
   }

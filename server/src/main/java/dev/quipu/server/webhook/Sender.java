@@ -15,6 +15,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.nio.ByteBuffer;
+import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -99,7 +100,10 @@ final class Sender implements AutoCloseable {
     } catch (ExecutionException e) {
       Throwable cause = e.getCause();
       if (cause instanceof ConnectException) {
-        return Optional.of("cannot connect to " + request.uri().getAuthority());
+        return Optional.of(
+            cause.getCause() instanceof UnresolvedAddressException
+                ? "there is no address of the host " + request.uri().getHost()
+                : "cannot connect to " + request.uri().getAuthority());
       }
       if (cause instanceof IOException) {
         String name = cause.getClass().getSimpleName();

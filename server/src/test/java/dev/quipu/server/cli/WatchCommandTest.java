@@ -95,9 +95,11 @@ final class WatchCommandTest {
     CompletableFuture<Integer> code = run(out, "--json", "--limit", "3");
     await(() -> out.toString().equals("{\"name\":\"a\",\"value\":\"5\"}\n"));
     stop();
+    await(() -> out.toString().contains("the connection was lost; waiting for the server"));
     start();
     add("a", 2);
     await(() -> out.toString().contains("\"7\""));
+    assertTrue(out.toString().contains("connected again"), out.toString());
     await(() -> {
       add("a", 1); // until the limit is reached
       return code.isDone();

@@ -148,7 +148,7 @@ final class HistoryTest {
     EngineOptions options =
         EngineOptions.defaults()
             .withClock(clock)
-            .withHistory(HistoryRules.parse("views/*=minute:2d"));
+            .withHistory(HistoryRules.parse("views/*=none,minute:2d"));
     quipu = Backends.on(Engine.open(directory, options));
     server = start(quipu);
     client = new Client(server.address());
@@ -295,12 +295,19 @@ final class HistoryTest {
   void theCommandPrintsIt() {
     count(30);
     assertEquals(
-        "0 2026-10-24T00:00:00Z\t12\t12\tsince 2026-10-24T12:00:00Z\n2026-10-25T00:00:00Z\t30\t18",
+        "0 2026-10-24T00:00:00Z\t12\t12\tsince 2026-10-24T12:00:00Z\n2026-10-25T00:00:00Z\t30\t18\tuntil now",
         ClientCommand.run(server, "history", "views/a", "--step", "day", "--from", "2026-10-20"));
     assertEquals(
         "0 nothing is known of this time",
         ClientCommand.run(
             server, "history", "views/a", "--from", "2026-10-20", "--to", "2026-10-21"));
+    assertEquals(
+        "0 nothing was counted up to the end of this time",
+        ClientCommand.run(server, "history", "views/none"));
+    String json =
+        ClientCommand.run(
+            server, "history", "views/a", "--step", "day", "--from", "2026-10-25", "--json");
+    assertTrue(json.endsWith("\"change\":\"18\",\"complete\":false}"), json);
   }
 
   @Test

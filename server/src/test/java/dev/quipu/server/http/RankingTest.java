@@ -266,6 +266,14 @@ final class RankingTest {
               .toList());
       assertEquals(since.toString(), client.get(path).text("since"));
     }
+    String most = ClientCommand.run(server, "pages", "--top", "30", "--since", since.toString());
+    for (Map.Entry<String, Long> each : recent.entrySet()) {
+      String line = "(?s).*\\b%d\t[0-9]+\t%s\\b.*".formatted(each.getValue(), each.getKey());
+      assertTrue(most.matches(line), line + " in " + most);
+    }
+    assertTrue(most.endsWith("since " + since), most);
+    String alone = ClientCommand.run(server, "pages", "--since", "2026-11-01");
+    assertTrue(alone.startsWith("2 ") && alone.contains("--since requires --top"), alone);
     String now = "{\"url\":\"p99\",\"time\":\"%s\",\"clientId\":\"c\"}".formatted(Instant.now());
     assertEquals(202, client.post("/v1/views", now).status());
     JsonNode fastest = all("/v1/views/pages?sort=-rate&prefix=p99", "pages", 1).getFirst();

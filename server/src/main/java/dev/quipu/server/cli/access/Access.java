@@ -114,13 +114,29 @@ public interface Access extends AutoCloseable {
    */
   List<PastValue> history(String name, boolean isSum, PastPeriod period);
 
+  /** What can be ordered by change. */
+  enum Movers {
+    COUNTERS("/v1/counters", "counters", "name"),
+    PAGES("/v1/views/pages", "pages", "url");
+
+    final String path;
+    final String list;
+    final String name;
+
+    Movers(String path, String list, String name) {
+      this.path = path;
+      this.list = list;
+      this.name = name;
+    }
+  }
+
   /**
-   * Returns the counters with a prefix that changed most since the begin of a period.
+   * Returns what changed most since the begin of a period, of that whose names have a prefix.
    *
    * @param isIncrease whether those that increased come first
    * @throws IllegalArgumentException in a data directory
    */
-  List<Mover> movers(String prefix, PastPeriod period, boolean isIncrease, int limit);
+  List<Mover> movers(Movers of, String prefix, PastPeriod period, boolean isIncrease, int limit);
 
   @Override
   void close();

@@ -75,7 +75,8 @@ final class LocalAccess implements Access {
   }
 
   @Override
-  public List<Mover> movers(String prefix, PastPeriod period, boolean isIncrease, int limit) {
+  public List<Mover> movers(
+      Movers of, String prefix, PastPeriod period, boolean isIncrease, int limit) {
     throw new IllegalArgumentException(
         "changes require a server; start quipu serve --data DIR, and use --server");
   }

@@ -9,6 +9,11 @@ import java.util.Optional;
  * @param value at its end; empty if it is not known, or there was no counter
  * @param change empty if it is not known
  * @param since when the recording began, if that was in the step: the change is since then
+ * @param isComplete whether the step is over
  */
 public record PastValue(
-    String from, Optional<String> value, Optional<String> change, Optional<String> since) {}
+    String from,
+    Optional<String> value,
+    Optional<String> change,
+    Optional<String> since,
+    boolean isComplete) {}

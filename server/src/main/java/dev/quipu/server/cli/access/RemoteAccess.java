@@ -106,17 +106,20 @@ public final class RemoteAccess implements Access {
               each.path("from").asString(""),
               Optional.ofNullable(each.get("value")).map(JsonNode::asString),
               Optional.ofNullable(each.get("change")).map(JsonNode::asString),
-              Optional.ofNullable(each.get("since")).map(JsonNode::asString)));
+              Optional.ofNullable(each.get("since")).map(JsonNode::asString),
+              each.path("complete").asBoolean(true)));
     }
     return values;
   }
 
   @Override
-  public List<Mover> movers(String prefix, PastPeriod period, boolean isIncrease, int limit) {
+  public List<Mover> movers(
+      Movers of, String prefix, PastPeriod period, boolean isIncrease, int limit) {
     int at = period.step().indexOf('@');
     String path =
-        "/v1/counters?sort=%s&prefix=%s&limit=%d&step=%s"
+        "%s?sort=%s&prefix=%s&limit=%d&step=%s"
                 .formatted(
+                    of.path,
                     isIncrease ? "-change" : "change",
                     encode(prefix),
                     limit,
@@ -126,12 +129,12 @@ public final class RemoteAccess implements Access {
             + encode(period.from().orElseGet(() -> aDayAgo().toString()));
     List<Mover> movers = new ArrayList<>();
     JsonNode found = calls.send(Request.get(path)).ok();
-    for (JsonNode each : found.path("counters")) {
+    for (JsonNode each : found.path(of.list)) {
       String change = each.path("change").asString("");
       if (change.startsWith("-") != isIncrease) {
         movers.add(
             new Mover(
-                each.path("name").asString(""),
+                each.path(of.name).asString(""),
                 Optional.ofNullable(each.get("value")).map(JsonNode::asString),
                 change,
                 found.path("since").asString("")));

@@ -34,7 +34,7 @@ public final class ThresholdCalls {
    * @param isPrefix whether it is of all counters whose names start with {@code selector}
    * @param waiting crossings that the webhook has not accepted yet
    * @param missed crossings that were not recorded, since too many waited
-   * @param failing why the last delivery failed
+   * @param failing if the last delivery failed
    */
   public record Listed(
       String id,
@@ -45,7 +45,16 @@ public final class ThresholdCalls {
       String webhook,
       long waiting,
       long missed,
-      Optional<String> failing) {}
+      Optional<Failing> failing) {}
+
+  /**
+   * Deliveries that fail.
+   *
+   * @param reason of the last one
+   * @param attempts how many failed; 0 if the server sends none
+   * @param since when the first one failed; empty if the server sends none
+   */
+  public record Failing(String reason, int attempts, Optional<String> since) {}
 
   /** Returns all thresholds. */
   public List<Listed> list() {
@@ -99,6 +108,11 @@ public final class ThresholdCalls {
         each.path("webhook").asString(""),
         each.path("waiting").asLong(0),
         each.path("missed").asLong(0),
-        Optional.ofNullable(each.path("failing").get("reason")).map(JsonNode::asString));
+        Optional.ofNullable(each.get("failing"))
+            .map(why ->
+                new Failing(
+                    why.path("reason").asString(""),
+                    why.path("attempts").asInt(0),
+                    Optional.ofNullable(why.get("since")).map(JsonNode::asString))));
   }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options for counters by value or by change. */
@@ -25,40 +26,19 @@ public final class RankFlags {
       description = "Print the N counters with the least values, 1 to 1000.")
   private @Nullable Integer bottom;
 
-  @Option(
-      names = "--since",
-      paramLabel = "TIME",
-      description = {
-        "With --top, print those that increased most since this time, or the start of the step in"
-            + " which it is, and with --bottom, those that decreased most. The server must record"
-            + " the past (serve --history)."
-      })
-  private @Nullable String since;
-
-  @Option(
-      names = "--step",
-      paramLabel = "STEP",
-      description =
-          "With --since: minute, hour or day, of a time zone as in day@Europe/Berlin (default"
-              + " hour).")
-  private String step = "hour";
+  @Mixin private SinceFlags changes = new SinceFlags();
 
   /** Returns whether counters are to be read by value or by change. */
   public boolean isSet() {
-    if (since != null && top == null && bottom == null) {
+    if (changes.since().isPresent() && top == null && bottom == null) {
       throw new IllegalArgumentException("--since requires --top or --bottom");
     }
     return top != null || bottom != null;
   }
 
-  /** Returns since when counters are to be read by change; empty for by value. */
-  public Optional<String> since() {
-    return Times.checked("--since", since);
-  }
-
-  /** Returns the step in which the time is. */
-  public String step() {
-    return step;
+  /** Returns the options for an order by change. */
+  public SinceFlags changes() {
+    return changes;
   }
 
   /** Returns whether the greatest come first. */

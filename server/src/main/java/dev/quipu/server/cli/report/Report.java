@@ -5,6 +5,7 @@ import dev.quipu.Counters;
 import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.Access.Movers;
 import dev.quipu.server.cli.access.Mover;
 import dev.quipu.server.cli.access.PastPeriod;
 import dev.quipu.server.cli.access.PastValue;
@@ -90,8 +91,12 @@ public record Report(
         totals.uncertain,
         rows,
         sums,
-        isUntilNow ? since.read(() -> access.movers(prefix, period, true, most)) : List.of(),
-        isUntilNow ? since.read(() -> access.movers(prefix, period, false, most)) : List.of(),
+        isUntilNow
+            ? since.read(() -> access.movers(Movers.COUNTERS, prefix, period, true, most))
+            : List.of(),
+        isUntilNow
+            ? since.read(() -> access.movers(Movers.COUNTERS, prefix, period, false, most))
+            : List.of(),
         past.why,
         isUntilNow ? since.why : Optional.of("known only for periods until now, without --to"));
   }

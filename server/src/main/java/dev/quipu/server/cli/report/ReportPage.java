@@ -103,6 +103,7 @@ public final class ReportPage {
       return;
     }
     page.append(bars(report.past(), BARS_MAX));
+    page.append(axis(report.past()));
     page.append(
         "<details><summary>As a table</summary><table>\n<tr><th>from</th>"
             + "<th class=\"n\">sum at the end</th><th class=\"n\">change</th></tr>\n");
@@ -115,6 +116,18 @@ public final class ReportPage {
                   each.change().orElse("")));
     }
     page.append("</table></details>\n");
+  }
+
+  /** States what the bars span, for there is no room for numbers at each. */
+  private static String axis(List<PastValue> past) {
+    BigDecimal most =
+        parts(past, BARS_MAX).stream()
+            .flatMap(each -> each.change().stream())
+            .map(change -> new BigDecimal(change).abs())
+            .max(BigDecimal::compareTo)
+            .orElse(BigDecimal.ZERO);
+    return "<p>%s to %s; the highest bar is %s</p>%n"
+        .formatted(text(past.getFirst().from()), text(past.getLast().from()), most.toPlainString());
   }
 
   private static void top(StringBuilder page, Report report) {
@@ -168,7 +181,8 @@ public final class ReportPage {
               some.getFirst().from(),
               some.getLast().value(),
               isKnown ? Optional.of(change(some)) : Optional.empty(),
-              Optional.empty()));
+              Optional.empty(),
+              some.getLast().isComplete()));
     }
     return parts;
   }

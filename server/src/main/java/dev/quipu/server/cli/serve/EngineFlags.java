@@ -39,8 +39,9 @@ public final class EngineFlags {
       description =
           "Keep the values of counters at the end of each minute, hour or day, such as"
               + " 'views/*=minute:2d,hour:90d,day@Europe/Berlin:5y'; rules are separated by ;"
-              + " (default: those of the last start, at first none). State all of them: the history of a"
-              + " pattern that is not named, or with other steps, is discarded. none discards all.")
+              + " (default: those of the last start, at first none). State all of them: what was"
+              + " recorded by other rules is not discarded unless named, such as 'views/*=none', or"
+              + " 'views/*=none,day:5y' for new steps. none discards all.")
   private @Nullable HistoryRules history;
 
   Durability durability() {

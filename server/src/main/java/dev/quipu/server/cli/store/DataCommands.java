@@ -7,8 +7,12 @@ import dev.quipu.engine.Inspection;
 import dev.quipu.engine.backup.BackupFiles;
 import dev.quipu.server.archive.BackupTarget;
 import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.Access.Movers;
 import dev.quipu.server.cli.access.AccessCommand;
+import dev.quipu.server.cli.access.Mover;
+import dev.quipu.server.cli.access.PastPeriod;
 import dev.quipu.server.cli.access.StoredViewsCommand;
+import dev.quipu.server.cli.input.SinceFlags;
 import dev.quipu.server.cli.input.Times;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
@@ -28,6 +32,7 @@ import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -40,11 +45,13 @@ public final class DataCommands {
       description = "Print viewed pages ordered by URL, or by their unique views.",
       footer = {
         "",
-        "A page is printed as its views, a tab, and its URL.",
+        "A page is printed as its views, a tab, and its URL; with --since, the views",
+        "since then and a tab come first.",
         "",
         "Examples:",
         "  quipu pages https://blog.example/",
-        "  quipu pages --top 10"
+        "  quipu pages --top 10",
+        "  quipu pages --top 10 --since 2026-11-01 --step day"
       })
   public static final class PagesCommand extends AccessCommand {
     @Parameters(
@@ -59,6 +66,8 @@ public final class DataCommands {
         description = "Print the N pages with the most views, 1 to 1000.")
     private @Nullable Integer top;
 
+    @Mixin private SinceFlags changes = new SinceFlags();
+
     @Override
     public Integer call() {
       Integer most = top;
@@ -66,9 +75,16 @@ public final class DataCommands {
         throw new IllegalArgumentException(
             "--top is %d; it must be from 1 to %d".formatted(most, Limits.PAGE_COUNTERS_MAX));
       }
+      Optional<PastPeriod> period = PastPeriod.since(changes);
+      if (period.isPresent() && most == null) {
+        throw new IllegalArgumentException("--since requires --top");
+      }
       try (Access access = target.openToRead()) {
         Selection selection = new Selection(prefix, "");
-        if (most == null) {
+        if (period.isPresent() && most != null) {
+          Mover.print(
+              output, Movers.PAGES, access.movers(Movers.PAGES, prefix, period.get(), true, most));
+        } else if (most == null) {
           selection.forEach(access.pages(), "", () -> true, this::print);
         } else {
           new Ranking(selection, true)

@@ -6,6 +6,7 @@ import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import dev.quipu.time.Clock;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -89,15 +90,16 @@ public record OperationRoutes(
     exchange.allowParameters(Set.of("verbose"));
     long start = clock.nanoTime();
     Optional<String> obstacle = obstacle();
-    long micros = (clock.nanoTime() - start) / 1_000;
+    double millis = (clock.nanoTime() - start) / 1e6;
     String text =
         exchange.parameter("verbose").isPresent()
-            ? "store %s: %s (%d us)%ndurability: %s%n"
-                .formatted(
-                    services.storeName(),
-                    obstacle.orElse("ok"),
-                    micros,
-                    services.durability().get())
+            ? String.format(
+                Locale.ROOT,
+                "store %s: %s (%.1f ms)%ndurability: %s%n",
+                services.storeName(),
+                obstacle.orElse("ok"),
+                millis,
+                services.durability().get())
             : obstacle.map(why -> "not ready: " + why + "\n").orElse("ok\n");
     return state(obstacle.isEmpty() ? 200 : 503, "text/plain; charset=utf-8", text);
   }
