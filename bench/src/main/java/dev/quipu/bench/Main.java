@@ -380,9 +380,10 @@ public final class Main {
     %d connections, on disk before the reply, by the number of ids that Quipu remembers: all of
     them, of which most are on disk. The peer is Redis with `appendfsync always` and the script of
     [the other ports](benchmarks-ports.md), whose log is never rewritten. Turns of 5 s that
-    alternate; a row has medians of 6 rounds: of the rates, and of the ratios with their range. The
-    servers share a core, the generator has the other. After each turn the sum of the counters must
-    equal what was acknowledged.
+    alternate, after four of each that do not count, in which the JVM compiles; a row has medians of
+    6 rounds: of the rates, and of the ratios with their range. The servers share a core, the
+    generator has the other. After each turn the sum of the counters must equal what was
+    acknowledged.
 
     Measured by `./dev bench once` on %s.
 

@@ -214,7 +214,8 @@ public record HistoryRules(
   }
 
   private static String text(String pattern, Optional<SortedMap<HistoryStep, Duration>> steps) {
-    return steps.orElse(new TreeMap<>()).entrySet().stream()
+    return steps.stream()
+        .flatMap(all -> all.entrySet().stream())
         .map(each -> each.getKey() + ":" + text(each.getValue()))
         .collect(Collectors.joining(",", pattern + "=", ""));
   }
