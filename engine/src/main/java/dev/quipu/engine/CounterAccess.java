@@ -133,9 +133,15 @@ public final class CounterAccess extends CounterReads {
     state.lookahead.begin();
   }
 
-  /** Announces a counter; at most {@link #EXPECTED_MAX}. */
-  public void expect(byte[] name, int from, int length) {
-    state.lookahead.expect(name, from, length);
+  /** Announces a counter, at most {@link #EXPECTED_MAX}; returns its number, from 0. */
+  public int expect(byte[] name, int from, int length) {
+    return state.lookahead.expect(name, from, length);
+  }
+
+  /** Returns what {@link #placeOf} would for an announced counter, after {@link #touchExpected}. */
+  public int placeOfExpected(int number) {
+    int ordinal = state.lookahead.ordinal(number);
+    return isIntegerAt(ordinal) ? ordinal : -1;
   }
 
   /** Prefetches the memory of all announced counters, so that their cache misses overlap. */

@@ -6,7 +6,6 @@ import dev.quipu.engine.environment.Disk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
@@ -36,7 +35,6 @@ public final class IdFile {
   private static final long MAGIC_UNPACKED = 0x5155495055494432L; // "QUIPUID2"
   static final int PAGE = 4_096;
   static final int PAGE_HEAD = 8;
-  static final int PAGE_ENTRIES_MAX = (PAGE - PAGE_HEAD) / PackedEntry.BYTES_MIN;
   private static final int UNPACKED_BYTES = IdTable.STRIDE * Long.BYTES;
   static final int HEAD_CRC = 60;
 
@@ -109,11 +107,11 @@ public final class IdFile {
   /** Writes a table to a new file. Returns when the file is durable under its name. */
   public static void write(Disk disk, Path path, IdTable table) throws IOException {
     try (IdFileWriter file = new IdFileWriter(disk, path, table.size())) {
-      IdSorter sorter = new IdSorter(table.secret(), table.largestPart());
+      IdSorter sorter = new IdSorter(table.largestPart());
       for (int part = 0; part < IdTable.PARTS; part++) { // which are in order of hash
         int count = sorter.sort(table, part);
         for (int i = 0; i < count; i++) {
-          file.add(sorter.entries(), sorter.start(i), sorter.hash(i));
+          table.addTo(file, part, sorter.slot(i), sorter.hash(i));
         }
       }
       file.end(table.oldestMillis(), table.newestMillis(), table.firstFrame(), table.lastFrame());
@@ -195,11 +193,13 @@ public final class IdFile {
    * @throws DamageException at the first damaged page
    */
   void forEach(Consumer<long[]> action) {
-    long[] entries = new long[PAGE_ENTRIES_MAX * IdTable.STRIDE];
     for (int page = 0; page < pages; page++) {
-      int end = entries(page, entries) * IdTable.STRIDE;
-      for (int at = 0; at < end; at += IdTable.STRIDE) {
-        action.accept(Arrays.copyOfRange(entries, at, at + IdTable.STRIDE));
+      int at = firstEntry(page);
+      for (int i = entries(page); i > 0; i--) {
+        long[] entry = new long[IdTable.STRIDE];
+        copy(at, entry, 0);
+        action.accept(entry);
+        at += entryBytes(at);
       }
     }
   }
@@ -209,24 +209,57 @@ public final class IdFile {
     return pages;
   }
 
+  /** Returns the number of entries of a page. */
+  int entries(int page) {
+    return bytes.getInt(PAGE * (page + 1) + 4);
+  }
+
   /**
-   * Copies the entries of a page to {@code to}, in order of hash; returns their number.
+   * Returns the place of the first entry of a page.
    *
    * @throws DamageException if the page is damaged
    */
-  int entries(int page, long[] to) {
-    int start = check(page);
-    int count = bytes.getInt(start + 4);
-    int at = start + PAGE_HEAD;
-    for (int i = 0; i < count; i++) {
-      copy(at, to, i * IdTable.STRIDE);
-      at += entryBytes(at);
-    }
-    return count;
+  int firstEntry(int page) {
+    return check(page) + PAGE_HEAD;
   }
 
-  private int entryBytes(int at) {
+  /** Returns the size of the entry at a place: the next one of its page follows it. */
+  int entryBytes(int at) {
     return isPacked ? PackedEntry.bytes(bytes, at) : UNPACKED_BYTES;
+  }
+
+  /** Returns the upper half of the id of the entry at a place. */
+  long high(int at) {
+    return bytes.getLong(isPacked ? at + 1 : at);
+  }
+
+  /** Returns the lower half of the id of the entry at a place. */
+  long low(int at) {
+    return bytes.getLong((isPacked ? at + 1 : at) + Long.BYTES);
+  }
+
+  /** Returns the ordinal of the counter of the entry at a place. */
+  int ordinal(int at) {
+    return isPacked
+        ? PackedEntry.ordinal(bytes, at)
+        : IdTable.ordinal(bytes.getLong(at + 2 * Long.BYTES));
+  }
+
+  /** Returns whether entries are packed. */
+  boolean isPacked() {
+    return isPacked;
+  }
+
+  /** Returns the content, of which entries are copied. */
+  ByteBuffer bytes() {
+    return bytes;
+  }
+
+  /** Packs the entry at a place. */
+  void repack(int at, ByteBuffer out) {
+    long[] entry = new long[IdTable.STRIDE];
+    copy(at, entry, 0);
+    PackedEntry.put(out, entry, 0);
   }
 
   private void copy(int at, long[] to, int toAt) {
@@ -271,9 +304,8 @@ public final class IdFile {
   }
 
   private boolean findIn(int page, long high, long low, int ordinal, long[] entry) {
-    int start = check(page);
-    int count = bytes.getInt(start + 4);
-    int at = start + PAGE_HEAD;
+    int at = firstEntry(page);
+    int count = entries(page);
     int head = isPacked ? 1 : 0; // before the id
     for (int i = 0; i < count; i++) {
       if (bytes.getLong(at + head) == high && bytes.getLong(at + head + Long.BYTES) == low) {

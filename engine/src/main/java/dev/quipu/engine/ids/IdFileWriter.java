@@ -45,8 +45,10 @@ final class IdFileWriter implements Closeable {
     return path.resolveSibling(path.getFileName() + ".tmp");
   }
 
-  void add(long[] from, int at, long hash) throws IOException {
-    if (count > 0 && out.position() + PackedEntry.bytes(from, at) > start + IdFile.PAGE) {
+  /** Adds a packed entry. */
+  void add(ByteBuffer from, int at, long hash) throws IOException {
+    int bytes = PackedEntry.bytes(from, at);
+    if (count > 0 && out.position() + bytes > start + IdFile.PAGE) {
       endPage();
     }
     if (count == 0) {
@@ -54,7 +56,7 @@ final class IdFileWriter implements Closeable {
       fences.putLong(hash);
       out.putInt(0).putInt(0);
     }
-    PackedEntry.put(out, from, at);
+    PackedEntry.copy(from, at, bytes, out);
     filter.add(hash);
     entries++;
     count++;

@@ -51,15 +51,16 @@ public final class IdIndex {
    */
   static @Nullable IdIndex of(List<IdFile> files, Secret secret, IdMerge.Pace pace) {
     IdIndex index = new IdIndex();
-    long[] entries = new long[IdFile.PAGE_ENTRIES_MAX * IdTable.STRIDE];
     for (IdFile file : files) {
-      for (int page = 0; page < file.pages(); page++) {
-        int end = file.entries(page, entries) * IdTable.STRIDE;
-        for (int at = 0; at < end; at += IdTable.STRIDE) {
-          index.add(secret.hash(entries[at], entries[at + 1], IdTable.ordinal(entries[at + 2])));
-        }
-        if ((page + 1) % PAGES_PER_PIECE == 0 && !pace.next()) {
-          return null;
+      IdCursor cursor = new IdCursor(file, secret);
+      int paced = 0;
+      while (cursor.next()) {
+        index.add(cursor.hash());
+        if (cursor.pages() - paced > PAGES_PER_PIECE) {
+          paced = cursor.pages();
+          if (!pace.next()) {
+            return null;
+          }
         }
       }
     }

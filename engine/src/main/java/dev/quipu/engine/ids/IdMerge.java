@@ -13,15 +13,15 @@ import org.jspecify.annotations.Nullable;
  * Merges files of request ids that follow each other in the log. Not thread-safe.
  *
  * <pre>{@code
- * Sizes are in tiers, each 4 times the last one. When there are 4 files of a tier, with only
- * smaller ones between them, all these become one file: so a lookup queries few filters, and each
- * id is written a few times. The ids of a merged file are not further apart than those of one
+ * Sizes are in tiers, each 8 times the last one. When there are 8 files of a tier, with only
+ * smaller ones between them, all these become one file: so there are few files, and each id is
+ * mostly written twice. The ids of a merged file are not further apart than those of one
  * generation may be, for they are forgotten together.
  * }</pre>
  */
 public final class IdMerge {
-  private static final int FILES_OF_A_TIER = 4;
-  private static final int TIER_BITS = 2;
+  private static final int FILES_OF_A_TIER = 8;
+  private static final int TIER_BITS = 3;
   private static final long BYTES_PER_PIECE = 1 << 20;
   private static final long BYTES_PER_SYNC = 1 << 23;
 
@@ -62,7 +62,7 @@ public final class IdMerge {
     return best;
   }
 
-  /** Returns the first files up to the fourth of the tier of the first one, or none. */
+  /** Returns the first files up to the eighth of the tier of the first one, or none. */
   private static List<IdFile> run(
       List<IdFile> files, Set<IdFile> except, long spanMillis, long entriesMax) {
     int tier = tier(files.getFirst());
@@ -134,9 +134,9 @@ public final class IdMerge {
 
   /** Returns whether all was written. */
   private boolean write(List<IdFile> files, IdFileWriter out, Pace pace) throws IOException {
-    List<Cursor> cursors = new ArrayList<>();
+    List<IdCursor> cursors = new ArrayList<>();
     for (IdFile file : files.reversed()) { // the newest first
-      Cursor cursor = new Cursor(file);
+      IdCursor cursor = new IdCursor(file, secret);
       if (cursor.next()) {
         cursors.add(cursor);
       }
@@ -145,14 +145,14 @@ public final class IdMerge {
     long paced = 0;
     long synced = 0;
     while (!cursors.isEmpty()) {
-      Cursor least = cursors.getFirst();
-      for (Cursor each : cursors) { // a few; of equal ones the first, which is the newest
-        if (Long.compareUnsigned(each.hash, least.hash) < 0) {
+      IdCursor least = cursors.getFirst();
+      for (IdCursor each : cursors) { // a few; of equal ones the first, which is the newest
+        if (Long.compareUnsigned(each.hash(), least.hash()) < 0) {
           least = each;
         }
       }
       if (written.isNew(least)) {
-        out.add(least.entries, least.at, least.hash);
+        least.addTo(out);
       }
       if (!least.next()) {
         cursors.remove(least);
@@ -171,34 +171,6 @@ public final class IdMerge {
     return true;
   }
 
-  /** Reads a file in order of hash. */
-  private final class Cursor {
-    final long[] entries = new long[IdFile.PAGE_ENTRIES_MAX * IdTable.STRIDE];
-    private final IdFile file;
-    private int page;
-    private int end;
-    int at = -IdTable.STRIDE;
-    long hash;
-
-    Cursor(IdFile file) {
-      this.file = file;
-      this.end = at + IdTable.STRIDE;
-    }
-
-    boolean next() {
-      at += IdTable.STRIDE;
-      if (at == end) {
-        if (page == file.pages()) {
-          return false;
-        }
-        end = file.entries(page++, entries) * IdTable.STRIDE;
-        at = 0;
-      }
-      hash = secret.hash(entries[at], entries[at + 1], IdTable.ordinal(entries[at + 2]));
-      return true;
-    }
-  }
-
   /** The ids that were written last, which have one hash: in practice, one. */
   private static final class Written {
     private final List<long[]> others = new ArrayList<>();
@@ -208,26 +180,23 @@ public final class IdMerge {
     private int ordinal = -1;
 
     /** Returns whether an id was not written yet: it may have been forgotten and used again. */
-    boolean isNew(Cursor next) {
-      long nextHigh = next.entries[next.at];
-      long nextLow = next.entries[next.at + 1];
-      int nextOrdinal = IdTable.ordinal(next.entries[next.at + 2]);
-      if (next.hash != hash || ordinal < 0) {
+    boolean isNew(IdCursor next) {
+      if (next.hash() != hash || ordinal < 0) {
         others.clear();
-      } else if (nextHigh == high && nextLow == low && nextOrdinal == ordinal) {
+      } else if (next.high() == high && next.low() == low && next.ordinal() == ordinal) {
         return false;
       } else {
         for (long[] each : others) {
-          if (each[0] == nextHigh && each[1] == nextLow && each[2] == nextOrdinal) {
+          if (each[0] == next.high() && each[1] == next.low() && each[2] == next.ordinal()) {
             return false;
           }
         }
         others.add(new long[] {high, low, ordinal});
       }
-      hash = next.hash;
-      high = nextHigh;
-      low = nextLow;
-      ordinal = nextOrdinal;
+      hash = next.hash();
+      high = next.high();
+      low = next.low();
+      ordinal = next.ordinal();
       return true;
     }
   }

@@ -1,5 +1,6 @@
 package dev.quipu.engine.ids;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.Consumer;
@@ -205,29 +206,45 @@ public final class IdTable {
   }
 
   /**
-   * Copies the entries of a part, almost in order of hash, {@link #STRIDE} longs each. All hashes
-   * of a part are below those of the next.
+   * Copies the slots of the entries of a part, almost in order of hash. All hashes of a part are
+   * below those of the next.
    *
    * @return the number of entries
    */
-  int entries(int part, long[] to) {
-    int end = 0;
+  int entries(int part, int[] to) {
+    int count = 0;
     for (int filled : parts[part].slots) {
       if (filled != 0) {
-        parts[part].read(filled, to, end);
-        end += STRIDE;
+        to[count++] = filled;
       }
     }
-    return end / STRIDE;
+    return count;
+  }
+
+  /** Returns the hash of an entry, by its slot. */
+  long hash(int part, int filled) {
+    return parts[part].hash(filled, secret);
+  }
+
+  /** Returns a copy of an entry, by its slot. */
+  long[] entry(int part, int filled) {
+    long[] entry = new long[STRIDE];
+    parts[part].read(filled, entry);
+    return entry;
+  }
+
+  /** Adds an entry to a file. */
+  void addTo(IdFileWriter out, int part, int filled, long hash) throws IOException {
+    out.add(parts[part].chunkOf(filled), Part.placeOf(filled), hash);
   }
 
   /** Passes on all entries, unordered. */
   void forEach(Consumer<long[]> action) {
-    long[] entries = new long[largestPart() * STRIDE];
     for (int part = 0; part < PARTS; part++) {
-      int end = entries(part, entries) * STRIDE;
-      for (int at = 0; at < end; at += STRIDE) {
-        action.accept(Arrays.copyOfRange(entries, at, at + STRIDE));
+      for (int filled : parts[part].slots) {
+        if (filled != 0) {
+          action.accept(entry(part, filled));
+        }
       }
     }
   }
@@ -274,13 +291,22 @@ public final class IdTable {
       return (filled >>> TAG_BITS) - 1;
     }
 
+    /** Returns the place of an entry in its chunk. */
+    static int placeOf(int filled) {
+      return positionOf(filled) & (CHUNK - 1);
+    }
+
+    ByteBuffer chunkOf(int filled) {
+      return chunks[positionOf(filled) >>> CHUNK_BITS];
+    }
+
     /** Returns the slot of an id, with its entry, or the free one where it belongs. */
     int slot(long hash, long high, long low, int ordinal, long[] entry) {
       int slot = home(hash, slots.length);
       for (; slots[slot] != 0; slot = after(slot, slots.length)) {
         int filled = slots[slot];
         if ((filled & TAG) == tag(hash)) {
-          read(filled, entry, 0);
+          read(filled, entry);
           if (entry[0] == high && entry[1] == low && ordinal(entry[2]) == ordinal) {
             return slot;
           }
@@ -290,15 +316,13 @@ public final class IdTable {
     }
 
     /** Copies the entry of a slot. */
-    void read(int filled, long[] to, int toAt) {
-      int position = positionOf(filled);
-      PackedEntry.get(chunks[position >>> CHUNK_BITS], position & (CHUNK - 1), to, toAt);
+    void read(int filled, long[] to) {
+      PackedEntry.get(chunkOf(filled), placeOf(filled), to, 0);
     }
 
     /** Returns the hash of the entry of a slot. */
     long hash(int filled, Secret secret) {
-      int position = positionOf(filled);
-      return PackedEntry.hash(chunks[position >>> CHUNK_BITS], position & (CHUNK - 1), secret);
+      return PackedEntry.hash(chunkOf(filled), placeOf(filled), secret);
     }
 
     /** Adds an entry; returns the content of its slot, without bits of the hash. */

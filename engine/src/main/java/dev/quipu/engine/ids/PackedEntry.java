@@ -122,6 +122,22 @@ final class PackedEntry {
         in.getLong(at + 1), in.getLong(at + 1 + Long.BYTES), ordinal(in, in.get(at), at));
   }
 
+  /** Returns the ordinal of the entry at this position. */
+  static int ordinal(ByteBuffer in, int at) {
+    return ordinal(in, in.get(at), at);
+  }
+
+  /** Adds the entry at a position to {@code out}. */
+  static void copy(ByteBuffer in, int from, int bytes, ByteBuffer out) {
+    int to = out.position();
+    int last = bytes - Long.BYTES;
+    for (int at = 0; at < last; at += Long.BYTES) { // faster than bytes, or a copy of few of them
+      out.putLong(to + at, in.getLong(from + at));
+    }
+    out.putLong(to + last, in.getLong(from + last));
+    out.position(to + bytes);
+  }
+
   private static int ordinal(ByteBuffer in, int head, int from) {
     int at = from + 1 + ID_BYTES;
     int ordinal = 0;

@@ -61,6 +61,10 @@ public final class RequestIds {
   private final Secret secret;
   private final int[] generations = new int[EPOCHS]; // of each epoch, except the active one
   private IdTable active;
+  private long soughtHash; // of the id that was looked up last: mostly it is added next
+  private long soughtHigh;
+  private long soughtLow;
+  private int soughtOrdinal = -1;
   private int epoch = EPOCH_BEFORE;
   private boolean isReady;
 
@@ -95,6 +99,10 @@ public final class RequestIds {
   /** Copies the entry of an id to {@code entry}; returns false if it is not remembered. */
   public boolean find(long high, long low, int ordinal, long nowMillis, long[] entry) {
     long hash = secret.hash(high, low, ordinal);
+    soughtHash = hash;
+    soughtHigh = high;
+    soughtLow = low;
+    soughtOrdinal = ordinal;
     boolean mayBeIndexed = indexes.mayHold(hash);
     if (mayBeIndexed) { // as all ids in tables are
       if (find(active, hash, high, low, ordinal, nowMillis, entry)) {
@@ -164,7 +172,9 @@ public final class RequestIds {
   /** Remembers an id that is not remembered yet. */
   public void add(
       long high, long low, long meta, long delta, long value, long nowMillis, long frame) {
-    long hash = secret.hash(high, low, IdTable.ordinal(meta));
+    int ordinal = IdTable.ordinal(meta);
+    boolean isSought = high == soughtHigh && low == soughtLow && ordinal == soughtOrdinal;
+    long hash = isSought ? soughtHash : secret.hash(high, low, ordinal);
     active.add(hash, high, low, meta, delta, value, nowMillis, frame);
     indexes.add(hash, nowMillis);
   }

@@ -11,8 +11,8 @@ public final class Lookahead {
   /** Maximum number of names. */
   public static final int NAMES_MAX = 32;
 
-  /** A table of this many pages fits into the cache. */
-  private static final int PAGES_CACHED = 16;
+  /** A table of this many pages fits into the cache, beside request ids. */
+  private static final int PAGES_CACHED = 1;
 
   private final NameIndex index;
   private final CounterPages pages;
@@ -41,16 +41,20 @@ public final class Lookahead {
 
   public void expect(String name) {
     byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-    expect(bytes, 0, bytes.length);
+    int unused = expect(bytes, 0, bytes.length);
   }
 
-  /** Adds a name in UTF-8, which must not change until {@link #find}. */
-  public void expect(byte[] name, int from, int length) {
+  /**
+   * Adds a name in UTF-8, which must not change until {@link #find}.
+   *
+   * @return its place, from 0
+   */
+  public int expect(byte[] name, int from, int length) {
     names[count] = name;
     starts[count] = from;
     lengths[count] = length;
     hashes[count] = index.hash(name, from, length);
-    count++;
+    return count++;
   }
 
   /** Looks the names up; see {@link #ordinal}. */

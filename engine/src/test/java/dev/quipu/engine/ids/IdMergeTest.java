@@ -113,10 +113,10 @@ final class IdMergeTest {
   }
 
   @Test
-  void fourFilesOfATierAreMergedWithSmallerOnesBetweenThem() throws IOException {
+  void eightFilesOfATierAreMergedWithSmallerOnesBetweenThem() throws IOException {
     List<IdFile> files = new ArrayList<>();
     long next = 1;
-    for (int size : new int[] {20, 20, 1, 20}) {
+    for (int size : new int[] {20, 20, 1, 20, 30, 20, 20, 20}) {
       files.add(file(next, next + size - 1, START, 7));
       next += size;
     }
@@ -124,7 +124,7 @@ final class IdMergeTest {
     files.add(file(next, next + 19, START, 7));
     assertEquals(files, choose(files));
     files.add(file(next + 20, next + 39, START, 7));
-    assertEquals(files.subList(0, 5), choose(files));
+    assertEquals(files.subList(0, 9), choose(files));
     List<IdFile> large = new ArrayList<>(files);
     large.add(2, file(next + 40, next + 1_039, START, 7));
     assertEquals(List.of(), choose(large), "a larger one is between them");
@@ -133,39 +133,39 @@ final class IdMergeTest {
   @Test
   void theSmallestAreMergedFirst() throws IOException {
     List<IdFile> files = new ArrayList<>();
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
       files.add(file(1 + 20 * i, 20 + 20 * i, START, 7));
     }
-    for (int i = 0; i < 4; i++) {
-      files.add(file(100 + i, 100 + i, START, 7));
+    for (int i = 0; i < 8; i++) {
+      files.add(file(200 + i, 200 + i, START, 7));
     }
-    assertEquals(files.subList(4, 8), choose(files));
+    assertEquals(files.subList(8, 16), choose(files));
   }
 
   @Test
   void aMergedFileIsLimitedInTimeAndSize() throws IOException {
     List<IdFile> files = new ArrayList<>();
-    for (int i = 0; i < 4; i++) {
-      files.add(file(1 + 20 * i, 20 + 20 * i, START + 300L * i, 7));
+    for (int i = 0; i < 8; i++) {
+      files.add(file(1 + 20 * i, 20 + 20 * i, START + 100L * i, 7));
     }
-    assertEquals(files, IdMerge.choose(files, Set.of(), 900, 80));
-    assertEquals(List.of(), IdMerge.choose(files, Set.of(), 899, 80));
-    assertEquals(List.of(), IdMerge.choose(files, Set.of(), 900, 79));
+    assertEquals(files, IdMerge.choose(files, Set.of(), 700, 160));
+    assertEquals(List.of(), IdMerge.choose(files, Set.of(), 699, 160));
+    assertEquals(List.of(), IdMerge.choose(files, Set.of(), 700, 159));
   }
 
   @Test
   void noFileIsMergedAcrossOneThatIsNot() throws IOException {
     List<IdFile> files = new ArrayList<>();
-    for (int i = 1; i <= 7; i++) {
+    for (int i = 1; i <= 11; i++) {
       files.add(file(i, i, START, 7));
     }
     Set<IdFile> except = Set.of(files.get(2));
-    assertEquals(files.subList(3, 7), IdMerge.choose(files, except, 1_000, 100));
-    assertEquals(List.of(), IdMerge.choose(files.subList(0, 6), except, 1_000, 100));
+    assertEquals(files.subList(3, 11), IdMerge.choose(files, except, 1_000, 100));
+    assertEquals(List.of(), IdMerge.choose(files.subList(0, 10), except, 1_000, 100));
   }
 
   private void addFiles(long from) throws IOException {
-    for (long id = from; id < from + 4; id++) {
+    for (long id = from; id < from + 8; id++) {
       ids.add(id, id, IdTable.meta(1, IdTable.APPLIED, 0), id, 7, START, id);
       ids.rotate();
       IdTable table = Objects.requireNonNull(ids.nextWaiting());
@@ -176,7 +176,7 @@ final class IdMergeTest {
   @Test
   void aMergedFileReplacesOthersAndKeepsTheirGenerationsLive() throws IOException {
     ids.ready();
-    addFiles(1); // of the epochs 255, 1, 2 and 3
+    addFiles(1); // of the epochs 255 and 1 to 7
     List<IdFile> old = ids.files();
     assertEquals(old, ids.mergeable(Set.of()));
     assertEquals(List.of(), ids.mergeable(Set.of(old.get(1))));
@@ -184,17 +184,17 @@ final class IdMergeTest {
     assertTrue(ids.merged(old, merged));
     assertEquals(List.of(merged), ids.files());
     assertEquals(old, ids.replaced());
-    for (long id = 1; id <= 4; id++) {
+    for (long id = 1; id <= 8; id++) {
       assertTrue(ids.find(id, id, 1, START, entry));
     }
     assertTrue(old.stream().allMatch(ids::covers));
     ids.dropReplaced(old);
     assertEquals(List.of(), ids.replaced());
-    for (int epoch : new int[] {RequestIds.EPOCH_BEFORE, 1, 2, 3}) {
+    for (int epoch : new int[] {RequestIds.EPOCH_BEFORE, 1, 2, 7}) {
       assertTrue(ids.isLive(epoch));
     }
     ids.drop(List.of(merged));
-    for (int epoch : new int[] {RequestIds.EPOCH_BEFORE, 1, 2, 3}) {
+    for (int epoch : new int[] {RequestIds.EPOCH_BEFORE, 1, 2, 7}) {
       assertFalse(ids.isLive(epoch));
     }
   }
@@ -206,14 +206,14 @@ final class IdMergeTest {
     IdFile merged = merge(old);
     ids.drop(old.subList(0, 1));
     assertFalse(ids.merged(old, merged));
-    assertEquals(old.subList(1, 4), ids.files());
+    assertEquals(old.subList(1, 8), ids.files());
     assertEquals(List.of(), ids.replaced());
   }
 
   @Test
   void noFileIsMergedAcrossATableThatIsNotOnDisk() throws IOException {
     ids.add(3, 3, IdTable.meta(1, IdTable.APPLIED, 0), 3, 7, START, 3);
-    for (long id : new long[] {1, 2, 4, 5}) { // as a start finds them if a file is damaged
+    for (long id : new long[] {1, 2, 4, 5, 6, 7, 8, 9, 10}) { // as a start finds them if a file is damaged
       ids.add(file(id, id, START, 7));
     }
     assertEquals(List.of(), ids.mergeable(Set.of()));
@@ -221,6 +221,6 @@ final class IdMergeTest {
     assertEquals(List.of(), ids.mergeable(Set.of()));
     IdTable table = Objects.requireNonNull(ids.nextWaiting());
     ids.sealed(table, IdFiles.write(disk, directory, table));
-    assertEquals(4, ids.mergeable(Set.of()).size());
+    assertEquals(8, ids.mergeable(Set.of()).size());
   }
 }

@@ -61,14 +61,13 @@ final class IdSorterTest {
   private static int check(Secret secret, IdTable table, Map<Long, long[]> byHash) {
     Long[] hashes = byHash.keySet().toArray(Long[]::new);
     Arrays.sort(hashes, Long::compareUnsigned);
-    IdSorter sorter = new IdSorter(secret, table.largestPart());
+    IdSorter sorter = new IdSorter(table.largestPart());
     int at = 0;
     int agreeing = 0;
     for (int part = 0; part < IdTable.PARTS; part++) {
       int count = sorter.sort(table, part);
       for (int i = 0; i < count; i++, at++) {
-        int start = sorter.start(i);
-        long[] entry = Arrays.copyOfRange(sorter.entries(), start, start + IdTable.STRIDE);
+        long[] entry = table.entry(part, sorter.slot(i));
         assertEquals(hashes[at], sorter.hash(i), "entry " + at);
         assertEquals(
             Arrays.toString(byHash.get(hashes[at])), Arrays.toString(entry), "entry " + at);

@@ -61,11 +61,11 @@ final class IdTableTest {
     Set<String> seen = new HashSet<>();
     int largest = 0;
     for (int part = 0; part < IdTable.PARTS; part++) {
-      long[] entries = new long[table.largestPart() * IdTable.STRIDE];
-      int count = table.entries(part, entries);
+      int[] slots = new int[table.largestPart()];
+      int count = table.entries(part, slots);
       largest = Math.max(largest, count);
       for (int i = 0; i < count; i++) {
-        long[] each = Arrays.copyOfRange(entries, i * IdTable.STRIDE, (i + 1) * IdTable.STRIDE);
+        long[] each = table.entry(part, slots[i]);
         assertEquals(part, hash(each) >>> 55);
         assertTrue(seen.add(Arrays.toString(each)), "an entry twice");
       }

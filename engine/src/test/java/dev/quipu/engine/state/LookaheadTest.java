@@ -81,9 +81,9 @@ final class LookaheadTest {
   @Test
   void itIsOfUseInALargeTable() {
     assertFalse(lookahead.isUseful());
-    table.reach(CounterTablePage.SIZE * 16 - 1);
+    table.reach(CounterTablePage.SIZE - 1);
     assertFalse(lookahead.isUseful());
-    table.reach(CounterTablePage.SIZE * 16);
+    table.reach(CounterTablePage.SIZE);
     assertTrue(lookahead.isUseful());
   }
 }

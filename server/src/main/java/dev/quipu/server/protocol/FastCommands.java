@@ -71,6 +71,7 @@ public final class FastCommands {
     private long high;
     private long low;
     private int place;
+    private int expected = -1; // its number among those that are looked up together
     private int mark;
 
     /** Returns the mark that was set when the command was decoded. */
@@ -106,12 +107,16 @@ public final class FastCommands {
 
     @Override
     public void expect(CounterAccess counters) {
-      counters.expect(window, from, length);
+      expected = counters.expect(window, from, length);
     }
 
     @Override
     public void touch(CounterAccess counters) {
-      place = counters.placeOf(window, from, length);
+      place =
+          expected < 0
+              ? counters.placeOf(window, from, length)
+              : counters.placeOfExpected(expected);
+      expected = -1;
       if (isOnce && place >= 0) {
         counters.expectId(place, high, low);
       }
@@ -257,6 +262,7 @@ public final class FastCommands {
     command.from = from;
     command.length = length;
     command.mark = mark;
+    command.expected = -1;
     Objects.requireNonNull(filling).add(command);
     in.readerIndex(windowStart + end);
   }
