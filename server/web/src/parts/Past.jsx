@@ -32,6 +32,9 @@ export function Past({ name }) {
   const buckets = found.data?.buckets || [];
   const known = buckets.filter((each) => each.change !== undefined);
   const began = known.find((each) => each.since)?.since;
+  const isWhole = buckets[0]?.change !== undefined;
+  const since = began ? `since ${began}, when the recording began`
+    : isWhole ? 'in this time' : `since ${known[0]?.from}; what was before is not known`;
   const before = earlier.data?.buckets || [];
   const sum = (all) => all.reduce((total, each) => total + Number(each.change || 0), 0);
   const isOff = found.problem && [400, 501].includes(found.problem.status);
@@ -54,7 +57,7 @@ export function Past({ name }) {
           {known.length > 0 ? (
             <>
               <p>
-                <strong>{signed(sum(known))}</strong> {began ? `since ${began}, when the recording began` : 'in this time'}
+                <strong>{signed(sum(known))}</strong> {since}
                 {before.some((each) => each.change !== undefined)
                   && `, ${signed(sum(before))} in the same time before`}
               </p>

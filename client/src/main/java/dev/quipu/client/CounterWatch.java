@@ -33,8 +33,12 @@ public final class CounterWatch {
     COUNTERS,
     /** All present counters were received; changes follow. */
     COMPLETE,
-    /** The connection was lost; the next event comes when there is one again. */
-    LOST
+    /** Some changes were not received, and the present counters do not follow. */
+    MISSED,
+    /** The connection was lost; {@link #CONNECTED} follows when there is one again. */
+    LOST,
+    /** There is a connection again; if the server was started again, {@link #RESET} follows. */
+    CONNECTED
   }
 
   /**
@@ -78,8 +82,9 @@ public final class CounterWatch {
     while (goesOn) {
       try (InputStream in = calls.open(path, lastId)) {
         wasConnected = true;
+        goesOn = !isLost || action.test(new Event(Kind.CONNECTED, List.of()));
         isLost = false;
-        goesOn = read(in, action);
+        goesOn = goesOn && read(in, action);
       } catch (IOException e) {
         // As at its end.
       } catch (QuipuException e) {
@@ -135,6 +140,7 @@ public final class CounterWatch {
     return switch (type) {
       case "reset" -> new Event(Kind.RESET, List.of());
       case "complete" -> new Event(Kind.COMPLETE, List.of());
+      case "missed" -> new Event(Kind.MISSED, List.of());
       case "counters" -> {
         List<Counted> counters = new ArrayList<>();
         for (JsonNode each : MAPPER.readTree(data)) {

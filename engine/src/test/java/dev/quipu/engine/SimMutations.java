@@ -153,13 +153,9 @@ final class SimMutations {
         call(
             "IdMerge",
             "write",
-            "IdFileWriter",
-            "add",
-            (out, opcode, owner, name, descriptor) -> {
-              out.visitInsn(Opcodes.POP2);
-              out.visitInsn(Opcodes.POP2);
-              out.visitInsn(Opcodes.POP);
-            }));
+            "IdCursor",
+            "addTo",
+            (out, opcode, owner, name, descriptor) -> out.visitInsn(Opcodes.POP2)));
     all.put(
         "an id that was added is not in the index",
         call(

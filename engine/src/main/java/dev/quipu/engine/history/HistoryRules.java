@@ -14,6 +14,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Of which counters the values at past boundaries are kept, and for how long. A pattern is a name,
@@ -83,12 +84,13 @@ public record HistoryRules(
         throw new IllegalArgumentException("pattern '%s' has two rules".formatted(pattern));
       }
       String steps = rule.substring(at + 1).strip();
-      if (steps.equals(DISCARDED) || steps.startsWith(DISCARDED + ",")) {
+      boolean isDiscarded = steps.equals(DISCARDED) || steps.startsWith(DISCARDED + ",");
+      if (isDiscarded) {
         discarded.add(pattern);
-        steps = steps.substring(Math.min(steps.length(), DISCARDED.length() + 1));
       }
-      if (!steps.isEmpty() || !discarded.contains(pattern)) {
-        rules.put(pattern, steps(rule, steps));
+      if (!steps.equals(DISCARDED)) {
+        String kept = isDiscarded ? steps.substring(DISCARDED.length() + 1) : steps;
+        rules.put(pattern, steps(rule, kept));
       }
     }
     return new HistoryRules(rules, discarded);
@@ -154,12 +156,26 @@ public record HistoryRules(
         .toList();
   }
 
-  /** Returns the patterns whose recorded past other rules end: they have not the same steps. */
+  /**
+   * Returns the patterns whose recorded past other rules end: those of which they have not the same
+   * steps, and those of theirs that apply to some counters of a pattern of these.
+   */
   public List<String> endedBy(HistoryRules others) {
-    return rules.keySet().stream()
+    return Stream.concat(
+            rules.keySet().stream(),
+            others.rules.keySet().stream().filter(each -> isWithin(each, others)))
         .filter(each -> !steps(each).equals(others.steps(each)))
+        .distinct()
         .sorted()
         .toList();
+  }
+
+  /** Returns whether a pattern is within one that other rules do not discard. */
+  private boolean isWithin(String pattern, HistoryRules others) {
+    return rules.keySet().stream()
+        .filter(each -> each.endsWith("*") && !each.equals(pattern))
+        .filter(each -> pattern.startsWith(each.substring(0, each.length() - 1)))
+        .anyMatch(each -> steps(each).equals(others.steps(each)) || !others.isDiscarded(each));
   }
 
   private Optional<SortedMap<HistoryStep, Duration>> steps(String pattern) {
@@ -174,15 +190,18 @@ public record HistoryRules(
   public void checkEndedBy(HistoryRules others) {
     for (String each : endedBy(others)) {
       if (!others.isDiscarded(each)) {
-        boolean isNamed = others.rules.containsKey(each);
+        String none = each + "=" + DISCARDED;
         throw new IllegalArgumentException(
-            ("the past of '%s' would be discarded: it is recorded by the rule '%s', and the rules now"
-                    + " have %s. State that rule to keep it, or '%s' to discard it")
+            "--history would discard the past of '%s', which is recorded by '%s'. %s; or use '%s' to discard it"
                 .formatted(
                     each,
-                    text(each, steps(each)),
-                    isNamed ? "'" + text(each, others.steps(each)) + "'" : "none for it",
-                    each + "=" + DISCARDED + (isNamed ? ",…" : "")));
+                    toString(),
+                    rules.containsKey(each)
+                        ? "Keep that rule"
+                        : "Leave out the rule of this pattern",
+                    others.rules.containsKey(each)
+                        ? none + "," + texts(others.steps(each))
+                        : none));
       }
     }
   }
@@ -209,15 +228,15 @@ public record HistoryRules(
   public String toString() {
     return rules.keySet().stream()
         .sorted()
-        .map(each -> text(each, steps(each)))
+        .map(each -> each + "=" + texts(steps(each)))
         .collect(Collectors.joining(";"));
   }
 
-  private static String text(String pattern, Optional<SortedMap<HistoryStep, Duration>> steps) {
+  private static String texts(Optional<SortedMap<HistoryStep, Duration>> steps) {
     return steps.stream()
         .flatMap(all -> all.entrySet().stream())
         .map(each -> each.getKey() + ":" + text(each.getValue()))
-        .collect(Collectors.joining(",", pattern + "=", ""));
+        .collect(Collectors.joining(","));
   }
 
   private static String text(Duration time) {

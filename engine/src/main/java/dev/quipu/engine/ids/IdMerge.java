@@ -15,13 +15,18 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * Sizes are in tiers, each 8 times the last one. When there are 8 files of a tier, with only
  * smaller ones between them, all these become one file: so there are few files, and each id is
- * mostly written twice. The ids of a merged file are not further apart than those of one
- * generation may be, for they are forgotten together.
+ * mostly written twice. In a small heap, where more files are needed for as many ids, it is 4
+ * times and 4 files: then most ids are written three times. The ids of a merged file are not
+ * further apart than those of one generation may be, for they are forgotten together.
  * }</pre>
  */
 public final class IdMerge {
   private static final int FILES_OF_A_TIER = 8;
-  private static final int TIER_BITS = 3;
+  private static final int FILES_OF_A_SMALL_TIER = 4;
+
+  /** Files of smaller tables are in smaller tiers. */
+  private static final int SMALL_TABLE = 1 << 17;
+
   private static final long BYTES_PER_PIECE = 1 << 20;
   private static final long BYTES_PER_SYNC = 1 << 23;
 
@@ -41,6 +46,11 @@ public final class IdMerge {
     this.secret = new Secret(identity);
   }
 
+  /** Returns how many files of a tier are merged if a table has at most this number of ids. */
+  static int filesOfATier(int tableMax) {
+    return tableMax < SMALL_TABLE ? FILES_OF_A_SMALL_TIER : FILES_OF_A_TIER;
+  }
+
   /**
    * Returns files to be merged into one, in order of their frames; empty if there are none.
    *
@@ -49,23 +59,28 @@ public final class IdMerge {
    *     between its first and its last frame
    * @param spanMillis how far their ids may be apart
    * @param entriesMax how many ids they may have
+   * @param ofATier how many files of a tier are merged, and how much larger the next one is
    */
-  public static List<IdFile> choose(
-      List<IdFile> files, Set<IdFile> except, long spanMillis, long entriesMax) {
+  static List<IdFile> choose(
+      List<IdFile> files, Set<IdFile> except, long spanMillis, long entriesMax, int ofATier) {
     List<IdFile> best = List.of();
+    int least = Integer.MAX_VALUE;
     for (int first = 0; first < files.size(); first++) {
-      List<IdFile> run = run(files.subList(first, files.size()), except, spanMillis, entriesMax);
-      if (!run.isEmpty() && (best.isEmpty() || tier(run.getFirst()) < tier(best.getFirst()))) {
-        best = run; // the smallest first: that is the least work for one file less
+      int tier = tier(files.get(first), ofATier);
+      if (tier < least) { // the smallest first: that is the least work for one file less
+        List<IdFile> rest = files.subList(first, files.size());
+        List<IdFile> run = run(rest, except, spanMillis, entriesMax, ofATier);
+        best = run.isEmpty() ? best : run;
+        least = run.isEmpty() ? least : tier;
       }
     }
     return best;
   }
 
-  /** Returns the first files up to the eighth of the tier of the first one, or none. */
+  /** Returns the first files up to the last one of the tier of the first one, or none. */
   private static List<IdFile> run(
-      List<IdFile> files, Set<IdFile> except, long spanMillis, long entriesMax) {
-    int tier = tier(files.getFirst());
+      List<IdFile> files, Set<IdFile> except, long spanMillis, long entriesMax, int ofATier) {
+    int tier = tier(files.getFirst(), ofATier);
     long oldest = Long.MAX_VALUE;
     long newest = Long.MIN_VALUE;
     long entries = 0;
@@ -75,19 +90,20 @@ public final class IdMerge {
       oldest = Math.min(oldest, file.oldestMillis());
       newest = Math.max(newest, file.newestMillis());
       entries += file.entries();
-      boolean isApart = newest - oldest > spanMillis || tier(file) > tier;
+      boolean isApart = newest - oldest > spanMillis || tier(file, ofATier) > tier;
       if (isApart || entries > entriesMax || except.contains(file)) {
         return List.of();
       }
-      if (tier(file) == tier && ++found == FILES_OF_A_TIER) {
+      if (tier(file, ofATier) == tier && ++found == ofATier) {
         return List.copyOf(files.subList(0, i + 1));
       }
     }
     return List.of();
   }
 
-  private static int tier(IdFile file) {
-    return (Integer.SIZE - Integer.numberOfLeadingZeros(file.entries())) / TIER_BITS;
+  private static int tier(IdFile file, int ofATier) {
+    int bits = Integer.SIZE - Integer.numberOfLeadingZeros(file.entries());
+    return bits / Integer.numberOfTrailingZeros(ofATier);
   }
 
   /**

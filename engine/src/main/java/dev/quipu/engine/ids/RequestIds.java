@@ -360,7 +360,12 @@ public final class RequestIds {
     List<IdFile> all = new ArrayList<>(files);
     all.removeIf(file -> file.lastFrame() >= until);
     long entriesMax = Math.min(MERGED_ENTRIES_MAX, (long) MERGED_TABLES_MAX * tableMax);
-    return IdMerge.choose(all, except, windowMillis / GENERATIONS_PER_WINDOW, entriesMax);
+    return IdMerge.choose(
+        all,
+        except,
+        windowMillis / GENERATIONS_PER_WINDOW,
+        entriesMax,
+        IdMerge.filesOfATier(tableMax));
   }
 
   /**

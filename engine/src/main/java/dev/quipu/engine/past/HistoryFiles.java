@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -321,6 +322,14 @@ public final class HistoryFiles {
   private synchronized boolean isKept(HistoryStep step, long end, long nowMillis) {
     Duration time = keptTimes.get(step);
     return nowMillis == Long.MIN_VALUE || (time != null && end > nowMillis - time.toMillis());
+  }
+
+  /** Returns the first boundary of any step after a time, with its step. */
+  synchronized String firstAfter(long millis) {
+    return keptTimes.keySet().stream()
+        .min(Comparator.comparingLong(each -> each.next(millis)))
+        .map(each -> "%s (step %s)".formatted(Instant.ofEpochMilli(each.next(millis)), each))
+        .orElseThrow();
   }
 
   /** Returns whether a time is a boundary of any step. */

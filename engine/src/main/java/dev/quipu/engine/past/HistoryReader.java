@@ -231,16 +231,20 @@ public final class HistoryReader implements CounterHistory {
     List<String> patterns = files.rules().patternsWithin(prefix);
     if (patterns.isEmpty()) {
       throw new IllegalArgumentException(
-          "no history of counters that start with '%s' is kept; add them to serve --history"
-              .formatted(prefix));
+          "no past of counters that start with '%s' is kept; add a rule such as '%s*=hour:90d' to serve --history"
+              .formatted(prefix, prefix));
     }
     List<String> known =
         patterns.stream().filter(each -> isKnown(each, boundary.toEpochMilli())).toList();
     if (known.isEmpty()) {
       long since = patterns.stream().mapToLong(files::since).min().orElseThrow();
       throw new IllegalArgumentException(
-          "the values at %s are not known: the recording of %s began at %s; use a later time, or a shorter step"
-              .formatted(boundary, String.join(", ", patterns), Instant.ofEpochMilli(since)));
+          "the values at %s are not known: the recording of %s began at %s; the first that are known are those at %s"
+              .formatted(
+                  boundary,
+                  String.join(", ", patterns),
+                  Instant.ofEpochMilli(since),
+                  files.firstAfter(since)));
     }
     Now now = present.now(null);
     if (boundary.toEpochMilli() >= now.millis()) {

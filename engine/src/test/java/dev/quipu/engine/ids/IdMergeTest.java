@@ -54,7 +54,7 @@ final class IdMergeTest {
   }
 
   private List<IdFile> choose(List<IdFile> files) {
-    return IdMerge.choose(files, Set.of(), 1_000, 10_000);
+    return IdMerge.choose(files, Set.of(), 1_000, 10_000, 8);
   }
 
   @Test
@@ -131,6 +131,18 @@ final class IdMergeTest {
   }
 
   @Test
+  void smallTablesHaveSmallTiers() throws IOException {
+    assertEquals(4, IdMerge.filesOfATier(100));
+    assertEquals(8, IdMerge.filesOfATier(2 << 20));
+    List<IdFile> files = new ArrayList<>();
+    for (int i = 1; i <= 4; i++) {
+      files.add(file(i, i, START, 7));
+    }
+    assertEquals(files, IdMerge.choose(files, Set.of(), 1_000, 100, 4));
+    assertEquals(List.of(), choose(files));
+  }
+
+  @Test
   void theSmallestAreMergedFirst() throws IOException {
     List<IdFile> files = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
@@ -148,9 +160,9 @@ final class IdMergeTest {
     for (int i = 0; i < 8; i++) {
       files.add(file(1 + 20 * i, 20 + 20 * i, START + 100L * i, 7));
     }
-    assertEquals(files, IdMerge.choose(files, Set.of(), 700, 160));
-    assertEquals(List.of(), IdMerge.choose(files, Set.of(), 699, 160));
-    assertEquals(List.of(), IdMerge.choose(files, Set.of(), 700, 159));
+    assertEquals(files, IdMerge.choose(files, Set.of(), 700, 160, 8));
+    assertEquals(List.of(), IdMerge.choose(files, Set.of(), 699, 160, 8));
+    assertEquals(List.of(), IdMerge.choose(files, Set.of(), 700, 159, 8));
   }
 
   @Test
@@ -160,12 +172,12 @@ final class IdMergeTest {
       files.add(file(i, i, START, 7));
     }
     Set<IdFile> except = Set.of(files.get(2));
-    assertEquals(files.subList(3, 11), IdMerge.choose(files, except, 1_000, 100));
-    assertEquals(List.of(), IdMerge.choose(files.subList(0, 10), except, 1_000, 100));
+    assertEquals(files.subList(3, 11), IdMerge.choose(files, except, 1_000, 100, 8));
+    assertEquals(List.of(), IdMerge.choose(files.subList(0, 10), except, 1_000, 100, 8));
   }
 
   private void addFiles(long from) throws IOException {
-    for (long id = from; id < from + 8; id++) {
+    for (long id = from; id < from + 4; id++) {
       ids.add(id, id, IdTable.meta(1, IdTable.APPLIED, 0), id, 7, START, id);
       ids.rotate();
       IdTable table = Objects.requireNonNull(ids.nextWaiting());
@@ -176,7 +188,7 @@ final class IdMergeTest {
   @Test
   void aMergedFileReplacesOthersAndKeepsTheirGenerationsLive() throws IOException {
     ids.ready();
-    addFiles(1); // of the epochs 255 and 1 to 7
+    addFiles(1); // of the epochs 255, 1, 2 and 3
     List<IdFile> old = ids.files();
     assertEquals(old, ids.mergeable(Set.of()));
     assertEquals(List.of(), ids.mergeable(Set.of(old.get(1))));
@@ -184,17 +196,17 @@ final class IdMergeTest {
     assertTrue(ids.merged(old, merged));
     assertEquals(List.of(merged), ids.files());
     assertEquals(old, ids.replaced());
-    for (long id = 1; id <= 8; id++) {
+    for (long id = 1; id <= 4; id++) {
       assertTrue(ids.find(id, id, 1, START, entry));
     }
     assertTrue(old.stream().allMatch(ids::covers));
     ids.dropReplaced(old);
     assertEquals(List.of(), ids.replaced());
-    for (int epoch : new int[] {RequestIds.EPOCH_BEFORE, 1, 2, 7}) {
+    for (int epoch : new int[] {RequestIds.EPOCH_BEFORE, 1, 2, 3}) {
       assertTrue(ids.isLive(epoch));
     }
     ids.drop(List.of(merged));
-    for (int epoch : new int[] {RequestIds.EPOCH_BEFORE, 1, 2, 7}) {
+    for (int epoch : new int[] {RequestIds.EPOCH_BEFORE, 1, 2, 3}) {
       assertFalse(ids.isLive(epoch));
     }
   }
@@ -206,14 +218,14 @@ final class IdMergeTest {
     IdFile merged = merge(old);
     ids.drop(old.subList(0, 1));
     assertFalse(ids.merged(old, merged));
-    assertEquals(old.subList(1, 8), ids.files());
+    assertEquals(old.subList(1, 4), ids.files());
     assertEquals(List.of(), ids.replaced());
   }
 
   @Test
   void noFileIsMergedAcrossATableThatIsNotOnDisk() throws IOException {
     ids.add(3, 3, IdTable.meta(1, IdTable.APPLIED, 0), 3, 7, START, 3);
-    for (long id : new long[] {1, 2, 4, 5, 6, 7, 8, 9, 10}) { // as a start finds them if a file is damaged
+    for (long id : new long[] {1, 2, 4, 5, 6}) { // as a start finds them if a file is damaged
       ids.add(file(id, id, START, 7));
     }
     assertEquals(List.of(), ids.mergeable(Set.of()));
@@ -221,6 +233,6 @@ final class IdMergeTest {
     assertEquals(List.of(), ids.mergeable(Set.of()));
     IdTable table = Objects.requireNonNull(ids.nextWaiting());
     ids.sealed(table, IdFiles.write(disk, directory, table));
-    assertEquals(8, ids.mergeable(Set.of()).size());
+    assertEquals(4, ids.mergeable(Set.of()).size());
   }
 }

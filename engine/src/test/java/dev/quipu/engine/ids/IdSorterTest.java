@@ -29,7 +29,7 @@ final class IdSorterTest {
       byHash.put(secret.hash(high, low, i), new long[] {high, low, meta, i, -i});
     }
     assertEquals(ENTRIES, byHash.size());
-    int agreeing = check(secret, table, byHash);
+    int agreeing = check(table, byHash);
     assertTrue(agreeing > 3, "agreeing: " + agreeing);
   }
 
@@ -50,7 +50,7 @@ final class IdSorterTest {
         table.add(0, low, meta, i, -i, 0, 0);
         byHash.put(secret.hash(0, low, 1), new long[] {0, low, meta, i, -i});
       }
-      assertEquals(8, check(secret, table, byHash));
+      assertEquals(8, check(table, byHash));
     }
   }
 
@@ -58,7 +58,7 @@ final class IdSorterTest {
    * Compares all parts with the order of all hashes; returns how many are equal to the previous
    * one.
    */
-  private static int check(Secret secret, IdTable table, Map<Long, long[]> byHash) {
+  private static int check(IdTable table, Map<Long, long[]> byHash) {
     Long[] hashes = byHash.keySet().toArray(Long[]::new);
     Arrays.sort(hashes, Long::compareUnsigned);
     IdSorter sorter = new IdSorter(table.largestPart());

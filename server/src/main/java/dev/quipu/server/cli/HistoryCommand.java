@@ -6,6 +6,7 @@ import dev.quipu.server.cli.access.PastPeriod;
 import dev.quipu.server.cli.access.PastValue;
 import dev.quipu.server.cli.input.PeriodFlags;
 import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +50,9 @@ final class HistoryCommand extends AccessCommand {
       if (known.isEmpty()) {
         output.note("nothing is known of this time");
       } else if (known.stream().noneMatch(HistoryCommand::isCounted)) {
-        output.note("nothing was counted up to the end of this time");
+        output.note(
+            "nothing was counted %s %s up to the end of this time"
+                .formatted(isSum ? "under" : "in", Output.oneLine(name)));
       } else {
         output.together(() -> known.forEach(this::print));
       }

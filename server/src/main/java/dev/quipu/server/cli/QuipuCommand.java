@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -124,6 +125,8 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
       Set.of(ToolCommands.HelpCommand.class, ToolCommands.CompletionCommand.class);
 
   /** The begin of a negative amount, and not of an option. */
+  private static final Pattern PARAMETER = Pattern.compile("(?:query parameter|field) ([a-z]+)");
+
   private static final Pattern NEGATIVE = Pattern.compile("-[^-a-zA-Z]");
 
   /** When the process started: this class is loaded first. */
@@ -194,12 +197,23 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
     });
     line.setExecutionExceptionHandler((failure, command, parsed) -> {
       Explanation why = Explanation.of(failure);
-      String message = settings.explain(why.message());
+      String message = settings.explain(named(why.message(), command));
       boolean isJson = command.getParseResult().hasMatchedOption(Output.JSON);
       Output.error(command, isJson, why.exitCode(), message);
       return why.exitCode();
     });
     return line;
+  }
+
+  /** Names options as the user does, where a server names a parameter or a field. */
+  private static String named(String message, CommandLine command) {
+    return PARAMETER
+        .matcher(message)
+        .replaceAll(found -> {
+          String option = "--" + found.group(1);
+          boolean isOption = command.getCommandSpec().findOption(option) != null;
+          return Matcher.quoteReplacement(isOption ? option : found.group());
+        });
   }
 
   private static Long number(String text) {

@@ -79,7 +79,10 @@ final class ThresholdCommand extends CommandGroup {
   private static String text(ThresholdCalls.Failing failing) {
     return "\tfailing%s: %s"
         .formatted(
-            failing.since().map(since -> " since " + since).orElse(""),
+            failing
+                .since()
+                .map(since -> " %d times since %s".formatted(failing.attempts(), since))
+                .orElse(""),
             Output.oneLine(failing.reason()));
   }
 

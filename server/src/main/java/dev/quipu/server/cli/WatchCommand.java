@@ -19,7 +19,9 @@ import picocli.CommandLine.Parameters;
       "",
       "First the present counters are printed, then each change within 0.1 s; several",
       "changes in that time are printed as one. A counter that was removed has the",
-      "value -. After a lost connection it goes on."
+      "value -. After a lost connection it goes on. If the server was started again,",
+      "a line 'reset' states that the earlier counters do not count, and the present",
+      "ones follow; with --changes, a line 'missed' that changes may be missing."
     },
     footer = {"", "Examples:", "  quipu watch views/", "  quipu watch --changes --json"})
 final class WatchCommand extends AccessCommand {
@@ -39,7 +41,7 @@ final class WatchCommand extends AccessCommand {
   private long limit = Long.MAX_VALUE;
 
   private long printed;
-  private boolean wasLost;
+  private boolean isBegun;
 
   @Override
   public Integer call() {
@@ -53,14 +55,18 @@ final class WatchCommand extends AccessCommand {
   }
 
   private boolean print(CounterWatch.Event event) {
-    if (event.kind() == CounterWatch.Kind.LOST) {
-      output.note("the connection was lost; waiting for the server");
-      wasLost = true;
-    } else if (wasLost) {
-      output.note("connected again");
-      wasLost = false;
+    switch (event.kind()) {
+      case LOST -> output.note("the connection was lost; waiting for the server");
+      case CONNECTED -> output.note("connected again");
+      case MISSED -> output.print("missed", Map.of("missed", true));
+      case RESET -> {
+        if (isBegun) {
+          output.print("reset", Map.of("reset", true));
+        }
+        isBegun = true;
+      }
+      case COUNTERS, COMPLETE -> output.together(() -> event.counters().forEach(this::print));
     }
-    output.together(() -> event.counters().forEach(this::print));
     return printed < limit;
   }
 

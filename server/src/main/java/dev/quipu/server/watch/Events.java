@@ -31,6 +31,17 @@ final class Events {
         });
   }
 
+  /** The client, which is sent changes only, was not sent all of them. */
+  static byte[] missed(String prefix) {
+    return event(
+        "retry: " + RETRY_MILLIS + "\nevent: missed",
+        json -> {
+          json.writeStartObject();
+          json.writeStringProperty("prefix", prefix);
+          json.writeEndObject();
+        });
+  }
+
   /** All counters were sent. */
   static byte[] complete(String id, long counters) {
     return event(

@@ -204,11 +204,26 @@ public final class WatchHub implements AutoCloseable {
       }
     }
     long tick = changes.last();
-    if (!follower.isSentAll()) {
+    if (follower.isSentAll()) {
+      startAll(follower, run, tick);
+    } else if (lastId.isEmpty()) {
       follower.reached(tick);
-      return;
+    } else {
+      startAfterMissing(follower, tick);
     }
-    startAll(follower, run, tick);
+  }
+
+  /** Begins with the event that some changes were not sent. */
+  private void startAfterMissing(Follower follower, long tick) {
+    follower.reached(-1);
+    Thread.ofVirtual()
+        .name("quipu-watch-missed")
+        .start(() ->
+            guarded(() -> {
+              if (sendAndWait(follower, Events.missed(follower.prefix()))) {
+                follower.reached(tick);
+              }
+            }));
   }
 
   /** Begins to send all counters; until it has them, a client is sent no changes. */

@@ -65,7 +65,9 @@ final class Delivery {
       List<Message> some = oldest(ids);
       for (Message each : some) {
         if (!allowed.allow(each.threshold.webhook())) {
-          String why = "the host is not in --webhook-allow";
+          String why =
+              "the host %s is not in --webhook-allow"
+                  .formatted(each.threshold.webhook().getAuthority());
           return new Round(some.size(), 0, Optional.of(new Failure(each.threshold.id(), why)));
         }
       }

@@ -15,7 +15,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -54,7 +53,7 @@ public final class Webhooks implements AutoCloseable {
   private final Semaphore changes = new Semaphore(0);
   private final Thread looking;
   private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
-  private OptionalLong loggedNanos = OptionalLong.empty(); // guarded by this
+  private final Map<String, Long> loggedNanos = new ConcurrentHashMap<>(); // by threshold
   private volatile boolean isClosed;
 
   /**
@@ -113,6 +112,7 @@ public final class Webhooks implements AutoCloseable {
   /** Looks again, and delivers again, since a threshold was defined or removed. */
   public void defined(String id) {
     failing.remove(id);
+    loggedNanos.remove(id);
     changes.release();
     active.values().forEach(Semaphore::release);
   }
@@ -231,7 +231,7 @@ public final class Webhooks implements AutoCloseable {
         before == null || round.delivered() > 0
             ? new Failing(Instant.ofEpochMilli(clock.epochMillis()), 1, reason)
             : new Failing(before.since(), before.attempts() + 1, reason);
-    if (now.attempts() == 1 && !isClosed && mayLog()) {
+    if (now.attempts() == 1 && !isClosed && mayLog(id)) {
       LOGGER
           .atWarn()
           .addKeyValue("threshold", id)
@@ -256,11 +256,12 @@ public final class Webhooks implements AutoCloseable {
   }
 
   /** Returns whether the log has no such line of the last minute: a webhook may fail often. */
-  private synchronized boolean mayLog() {
+  private boolean mayLog(String id) {
     long now = clock.nanoTime();
-    boolean mayLog = loggedNanos.isEmpty() || now - loggedNanos.getAsLong() > LOG_EVERY.toNanos();
+    Long before = loggedNanos.get(id);
+    boolean mayLog = before == null || now - before > LOG_EVERY.toNanos();
     if (mayLog) {
-      loggedNanos = OptionalLong.of(now);
+      loggedNanos.put(id, now);
     }
     return mayLog;
   }

@@ -100,11 +100,31 @@ final class WatchCommandTest {
     add("a", 2);
     await(() -> out.toString().contains("\"7\""));
     assertTrue(out.toString().contains("connected again"), out.toString());
+    assertTrue(out.toString().contains("\n{\"reset\":true}\n{"), out.toString());
     await(() -> {
       add("a", 1); // until the limit is reached
       return code.isDone();
     });
     assertEquals(0, code.join());
+  }
+
+  @Test
+  void changesThatWereMissedAreStated() throws IOException {
+    StringWriter out = new StringWriter();
+    CompletableFuture<Integer> code = run(out, "--changes", "--limit", "2");
+    await(() -> {
+      add("a", 1); // until the command is connected
+      return out.toString().contains("\ta\n");
+    });
+    stop();
+    start();
+    await(() -> out.toString().contains("connected again"));
+    await(() -> {
+      add("b", 1);
+      return code.isDone();
+    });
+    assertEquals(0, code.join());
+    assertTrue(out.toString().contains("connected again\nmissed\n"), out.toString());
   }
 
   @Test

@@ -302,7 +302,7 @@ final class HistoryTest {
         ClientCommand.run(
             server, "history", "views/a", "--from", "2026-10-20", "--to", "2026-10-21"));
     assertEquals(
-        "0 nothing was counted up to the end of this time",
+        "0 nothing was counted in views/none up to the end of this time",
         ClientCommand.run(server, "history", "views/none"));
     String json =
         ClientCommand.run(
@@ -317,7 +317,9 @@ final class HistoryTest {
     assertEquals(
         "0 170\t300\tviews/b/ü\n17\t30\tviews/a\nsince 2026-10-25T01:00:00Z",
         ClientCommand.run(server, "list", "--top", "9", "--since", since));
-    assertEquals("0", ClientCommand.run(server, "list", "--bottom", "9", "--since", since));
+    assertEquals(
+        "0 no such changes since then",
+        ClientCommand.run(server, "list", "--bottom", "9", "--since", since));
     assertEquals(
         "0 {\"name\":\"views/b/ü\",\"value\":\"300\",\"change\":\"170\",\"since\":\"2026-10-25T01:00:00Z\"}",
         ClientCommand.run(server, "list", "--top", "1", "--since", since, "--json"));

@@ -183,7 +183,7 @@ final class ThresholdsTest {
     String direction = define("--at=1", "--direction=left", "--counter=a");
     assertTrue(direction.startsWith("2 ") && direction.contains("must be up or down"), direction);
     String at = define("--at=many", "--direction=up", "--counter=a");
-    assertTrue(at.startsWith("2 ") && at.contains("field at"), at);
+    assertTrue(at.startsWith("2 ") && at.contains("--at is not an integer"), at);
     String empty = run("delete", "");
     assertTrue(empty.startsWith("2 ") && empty.contains("ID is empty"), empty);
     String data = run("delete", "low", "--data", directory.resolve("other").toString());

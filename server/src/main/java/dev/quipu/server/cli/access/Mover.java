@@ -16,8 +16,9 @@ import java.util.Optional;
 public record Mover(String name, Optional<String> value, String change, String since) {
   /** Prints the change, the value and the name of each, after a note since when. */
   public static void print(Output output, Movers of, List<Mover> movers) {
-    if (!movers.isEmpty() && !output.isJson()) {
-      output.note("since " + movers.getFirst().since());
+    if (!output.isJson()) {
+      output.note(
+          movers.isEmpty() ? "no such changes since then" : "since " + movers.getFirst().since());
     }
     for (Mover each : movers) {
       Map<String, Object> members = new LinkedHashMap<>();

@@ -23,7 +23,9 @@ public final class RankFlags {
   @Option(
       names = "--bottom",
       paramLabel = "N",
-      description = "Print the N counters with the least values, 1 to 1000.")
+      description =
+          "Print the N counters with the least values, 1 to 1000; with --since, those that decreased"
+              + " most.")
   private @Nullable Integer bottom;
 
   @Mixin private SinceFlags changes = new SinceFlags();

@@ -11,7 +11,7 @@ public final class SinceFlags {
       paramLabel = "TIME",
       description =
           "With --top, print those that increased most since this time, or the start of the step in"
-              + " which it is, and with --bottom, those that decreased most.")
+              + " which it is.")
   private @Nullable String since;
 
   @Option(
@@ -20,15 +20,18 @@ public final class SinceFlags {
       description =
           "With --since: minute, hour or day, of a time zone as in day@Europe/Berlin (default"
               + " hour).")
-  private String step = "hour";
+  private @Nullable String step;
 
   /** Returns since when to order by change; empty for an order by value. */
   public Optional<String> since() {
+    if (step != null && since == null) {
+      throw new IllegalArgumentException("--step requires --since");
+    }
     return Times.checked("--since", since);
   }
 
   /** Returns the step in which the time is. */
   public String step() {
-    return step;
+    return step == null ? "hour" : step;
   }
 }

@@ -107,7 +107,8 @@ public final class ReportPage {
     page.append(
         "<details><summary>As a table</summary><table>\n<tr><th>from</th>"
             + "<th class=\"n\">sum at the end</th><th class=\"n\">change</th></tr>\n");
-    for (PastValue each : report.past()) {
+    List<PastValue> known = report.past().stream().dropWhile(ReportPage::isUnknown).toList();
+    for (PastValue each : known) {
       page.append(
           "<tr><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>%n"
               .formatted(
@@ -130,6 +131,10 @@ public final class ReportPage {
         .formatted(text(past.getFirst().from()), text(past.getLast().from()), most.toPlainString());
   }
 
+  private static boolean isUnknown(PastValue each) {
+    return each.value().isEmpty() && each.change().isEmpty();
+  }
+
   private static void top(StringBuilder page, Report report) {
     page.append(
         "<h2>Greatest values</h2>\n<table>\n<tr><th>counter</th><th class=\"n\">value now</th>"
@@ -140,10 +145,19 @@ public final class ReportPage {
               .formatted(
                   text(each.name()),
                   each.reading().text(each.reading().value()),
-                  each.past().isEmpty() ? "" : change(each.past()),
+                  each.past().isEmpty() ? "" : knownChange(each.past()),
                   each.past().isEmpty() ? "" : bars(each.past(), BARS_IN_A_ROW_MAX)));
     }
     page.append("</table>\n");
+  }
+
+  /** Returns the change, and since when it is known, if that is not the begin of the period. */
+  private static String knownChange(List<PastValue> past) {
+    if (past.stream().noneMatch(each -> each.change().isPresent())) {
+      return "unknown";
+    }
+    String begin = begin(past);
+    return begin.equals(past.getFirst().from()) ? change(past) : change(past) + " since " + begin;
   }
 
   private static String change(List<PastValue> past) {
