@@ -105,9 +105,14 @@ function Thresholds({ name }) {
                 <td>{each.direction}</td>
                 <td class="number">{grouped(each.at)}</td>
                 <td class="number">{grouped(each.waiting)}</td>
-                <td class={each.failing ? 'bad long' : 'long'}>
+                <td class="long">
                   {each.webhook}
-                  {each.failing && `: ${each.failing.reason}${each.failing.attempts ? ` (failed attempts: ${each.failing.attempts})` : ''}`}
+                  {each.failing && (
+                    <p class="bad">
+                      {each.failing.reason}
+                      {each.failing.since && `; failed attempts since ${local(each.failing.since)}: ${each.failing.attempts}`}
+                    </p>
+                  )}
                 </td>
               </tr>
             ))}

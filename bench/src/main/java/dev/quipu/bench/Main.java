@@ -257,20 +257,19 @@ public final class Main {
     return """
     # Benchmark of a large state
 
-    Counters with names of 16 letters, each of which is written once under a request id, in groups
-    of 4,096, by a process with a heap of 7 GiB that is then killed. Another such process opens the
-    directory, and checks the number of counters, and the value and the replay of 100,000 of them at
-    random; the log has all counters that were new since the last snapshot was begun. It waits for a
-    snapshot, adds to 1,000,000 counters, and is killed. A third one opens the directory and checks
-    again: that is the usual case. All counters are in memory; request ids are on disk, except for
-    the newest ones.
-    Memory is the resident memory of each process when it is ready, without the pages of mapped
-    files, which are listed beside it: the system drops these when memory is short.
+    A process with a heap of 7 GiB writes counters with names of 16 letters, each of them once,
+    under a request id, in groups of 4,096; then it is killed. A second one opens the directory,
+    of whose log much is newer than the last snapshot. It compares the number of counters, and
+    of 100,000 of them at random the value and the replay, to what was written. It takes a
+    snapshot, adds to 1,000,000 counters, and is killed. A third one opens the directory and
+    compares again: that is the usual case. All counters are in memory; request ids are on disk,
+    except for the newest ones. Memory is what the process has for itself; mapped files are in
+    it, too, until memory is short.
 
     Measured by `./dev bench large` on %s.
 
-    | counters and ids | written/s | memory, MiB | files, MiB | on disk, MiB \
-    | seconds to open | memory, MiB | files, MiB | seconds to open again |
+    | counters and ids | written/s | memory then, MiB | mapped, MiB | on disk, MiB \
+    | s to open, second process | memory then, MiB | mapped, MiB | s to open, third process |
     |---|---|---|---|---|---|---|---|---|
     """
         .formatted(machine());
@@ -387,7 +386,7 @@ public final class Main {
 
     Measured by `./dev bench once` on %s.
 
-    | ids | Quipu/s | Redis/s | ratio | of rounds |
+    | ids | Quipu/s | Redis/s | ratio | range of the ratio |
     |---|---|---|---|---|
     """
         .formatted(Workload.CONNECTIONS, machine());

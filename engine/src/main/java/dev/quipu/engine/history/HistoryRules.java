@@ -102,7 +102,9 @@ public record HistoryRules(
       int at = part.lastIndexOf(':');
       Matcher kept = KEPT.matcher(part.substring(at + 1));
       if (at < 1 || !kept.matches()) {
-        throw new IllegalArgumentException(SYNTAX.formatted(rule));
+        throw new IllegalArgumentException(
+            "'%s' in '%s' is not STEP:TIME; use minute, hour or day, and a number with m, h, d or y, such as day:5y"
+                .formatted(part, rule));
       }
       HistoryStep step = HistoryStep.parse(part.substring(0, at).strip());
       Duration time = time(Long.parseLong(kept.group(1)), kept.group(2));

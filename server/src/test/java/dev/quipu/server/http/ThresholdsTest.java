@@ -113,7 +113,9 @@ final class ThresholdsTest {
         "{'counter':'a','at':1,'direction':'both','webhook':'http://127.0.0.1:1/'};up or down",
         "{'counter':'a','at':1,'direction':'up','webhook':'http://10.0.0.1/'};10.0.0.1",
         "{'counter':'a','at':1,'direction':'up','webhook':'http:// x'};webhook",
+        "{'counter':'a','at':1,'direction':'up','webhook':'HTTP://10.0.0.1/'};10.0.0.1",
         "{'counter':'a','at':1,'direction':'up','webhook':'/x'};webhook",
+        "{'counter':'a','at':1,'direction':'up','webhook':'ftp://x/'};an address such as https",
         "{'counter':'','at':1,'direction':'up','webhook':'http://127.0.0.1:1/'};counter is empty",
         "{'counter':'a','at':1e40,'direction':'up','webhook':'http://127.0.0.1:1/'};field at",
         "{'counter':'a','at':1,'direction':'up','webhook':'http://127.0.0.1:1/','x':1};x"
