@@ -34,8 +34,6 @@ public record HistoryRules(
   private static final Duration KEPT_MAX = Duration.ofDays(36_525);
   private static final Duration YEAR = Duration.ofHours(8_766); // 365.25 days
   private static final Pattern KEPT = Pattern.compile("([0-9]{1,9})([mhdy])");
-  private static final String SYNTAX =
-      "'%s' is not a rule; use PATTERN=STEP:TIME,…, such as 'views/*=minute:2d,hour:90d,day:5y'";
 
   /** Before the steps of a rule, or instead of them: the recorded past may be discarded. */
   private static final String DISCARDED = "none";
@@ -71,7 +69,9 @@ public record HistoryRules(
     for (String rule : text.split(";", -1)) {
       int at = rule.lastIndexOf('=');
       if (at < 1) {
-        throw new IllegalArgumentException(SYNTAX.formatted(rule));
+        throw new IllegalArgumentException(
+            "'%s' is not a rule; use PATTERN=STEP:TIME,…, such as 'views/*=minute:2d,hour:90d,day:5y'"
+                .formatted(rule));
       }
       String pattern = rule.substring(0, at).strip();
       Limits.checkText("pattern", pattern, Limits.NAME_BYTES_MAX);
