@@ -369,7 +369,7 @@ const TESTS = {
     await add('crossed/a', 7);
     const { page, faults, close } = await open(browser, {});
     await page.goto(`${base}/#/counter?name=crossed/a`);
-    await page.waitForSelector('#thresholds ~ div table td.bad:has-text("cannot connect to 127.0.0.1:1")');
+    await page.waitForSelector('#thresholds ~ div table td .bad:has-text("cannot connect to 127.0.0.1:1")');
     await checkLooks(page, 'thresholds');
     await page.goto(`${base}/#/counter?name=views/home`);
     await page.waitForSelector('.figure');
