@@ -88,6 +88,6 @@ final class ModelClient implements AutoCloseable {
   @Override
   public void close() {
     deadlines.shutdownNow();
-    client.close();
+    client.shutdownNow(); // close would wait for answers that broke off
   }
 }
