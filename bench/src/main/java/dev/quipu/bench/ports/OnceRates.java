@@ -49,15 +49,10 @@ public final class OnceRates {
       OnceRates rates = new OnceRates();
       RequestNumbers numbers = new RequestNumbers();
       StringBuilder rows = new StringBuilder();
-      for (int minute = -1; minute < minutes; minute++) {
-        WireSubject own =
-            new WireSubject("Quipu", Dialect.QUIPU, quipu.port(), quipu.pid(), numbers);
-        WireSubject peer =
-            new WireSubject("Redis", Dialect.REDIS, redis.port(), redis.pid(), numbers);
-        String row = rates.row(own, peer, minute < 0 ? WARM_UP : ROUNDS_PER_ROW);
-        if (minute < 0) {
-          continue;
-        }
+      String warmUp = rates.row(quipu, redis, numbers, WARM_UP);
+      System.err.print("not counted: " + warmUp);
+      for (int minute = 0; minute < minutes; minute++) {
+        String row = rates.row(quipu, redis, numbers, ROUNDS_PER_ROW);
         System.err.print(row);
         rows.append(row);
       }
@@ -65,7 +60,13 @@ public final class OnceRates {
     }
   }
 
-  private String row(WireSubject quipu, WireSubject redis, int rounds) throws IOException {
+  private String row(
+      QuipuServer quipuServer, RedisServer redisServer, RequestNumbers numbers, int rounds)
+      throws IOException {
+    WireSubject quipu =
+        new WireSubject("Quipu", Dialect.QUIPU, quipuServer.port(), quipuServer.pid(), numbers);
+    WireSubject redis =
+        new WireSubject("Redis", Dialect.REDIS, redisServer.port(), redisServer.pid(), numbers);
     List<Double> own = new ArrayList<>();
     List<Double> peers = new ArrayList<>();
     List<Double> ratios = new ArrayList<>();

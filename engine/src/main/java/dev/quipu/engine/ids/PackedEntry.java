@@ -118,8 +118,7 @@ final class PackedEntry {
 
   /** Returns the hash of the entry at this position. */
   static long hash(ByteBuffer in, int at, Secret secret) {
-    return secret.hash(
-        in.getLong(at + 1), in.getLong(at + 1 + Long.BYTES), ordinal(in, in.get(at), at));
+    return secret.hash(in.getLong(at + 1), in.getLong(at + 1 + Long.BYTES), ordinal(in, at));
   }
 
   /** Returns the ordinal of the entry at this position. */

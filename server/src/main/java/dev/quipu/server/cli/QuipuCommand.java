@@ -124,9 +124,10 @@ public record QuipuCommand(Function<Path, Quipu> directories, Clock clock) imple
   private static final Set<Class<?>> SHOW_OTHERS =
       Set.of(ToolCommands.HelpCommand.class, ToolCommands.CompletionCommand.class);
 
-  /** The begin of a negative amount, and not of an option. */
+  /** How a server names what an option of a command has set. */
   private static final Pattern PARAMETER = Pattern.compile("(?:query parameter|field) ([a-z]+)");
 
+  /** The begin of a negative amount, and not of an option. */
   private static final Pattern NEGATIVE = Pattern.compile("-[^-a-zA-Z]");
 
   /** When the process started: this class is loaded first. */

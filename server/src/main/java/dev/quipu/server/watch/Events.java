@@ -22,19 +22,18 @@ final class Events {
 
   /** The client forgets what it has: all counters follow, and after them {@link #complete}. */
   static byte[] reset(String prefix) {
-    return event(
-        "retry: " + RETRY_MILLIS + "\nevent: reset",
-        json -> {
-          json.writeStartObject();
-          json.writeStringProperty("prefix", prefix);
-          json.writeEndObject();
-        });
+    return first("reset", prefix);
   }
 
   /** The client, which is sent changes only, was not sent all of them. */
   static byte[] missed(String prefix) {
+    return first("missed", prefix);
+  }
+
+  /** The first event of a stream, which states what it is of, and when to connect again. */
+  private static byte[] first(String type, String prefix) {
     return event(
-        "retry: " + RETRY_MILLIS + "\nevent: missed",
+        "retry: " + RETRY_MILLIS + "\nevent: " + type,
         json -> {
           json.writeStartObject();
           json.writeStringProperty("prefix", prefix);
