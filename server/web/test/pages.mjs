@@ -374,6 +374,9 @@ const TESTS = {
     await page.goto(`${base}/#/counter?name=views/home`);
     await page.waitForSelector('.figure');
     assert.equal(await page.locator('#thresholds').count(), 0);
+    await page.goto(`${base}/#/server`); // with all of them
+    await page.click('#thresholds ~ div table a:has-text("crossed/")');
+    await page.waitForSelector('a:has-text("crossed/a")');
     await call('DELETE', '/v1/thresholds/low');
     assert.deepEqual(faults, []);
     await close();

@@ -7,10 +7,10 @@ import { Parts } from '../parts/Parts.jsx';
 import { Past } from '../parts/Past.jsx';
 import { Recent } from '../parts/Recent.jsx';
 import { ReadOnly } from '../parts/ReadOnly.jsx';
+import { Thresholds } from '../parts/Thresholds.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { isPastKept, server, useServer } from '../parts/useServer.js';
-import { Wide } from '../parts/Wide.jsx';
 import { href } from '../router.js';
 import { follow, state } from '../stream.js';
 import { attribute, grouped, javaString, local, quoted, shown } from '../text.js';
@@ -72,53 +72,6 @@ function NoPast({ name }) {
       {!/[;=*]/.test(prefix || name) && (
         <pre tabIndex={0}><code>{others.length > 0 ? rule : `quipu serve --history ${quoted(rule)}`}</code></pre>
       )}
-    </section>
-  );
-}
-
-/** The thresholds that apply to the counter, and whether their webhooks take what is sent. */
-function Thresholds({ name }) {
-  const how = useServer();
-  const found = useData(how?.technique === 'engine' && '/v1/thresholds', 10000);
-  const rows = (found.data?.thresholds || []).filter(
-    (each) => (each.counter === undefined ? name.startsWith(each.prefix) : each.counter === name),
-  );
-  if (rows.length === 0) {
-    return null;
-  }
-  return (
-    <section class="card" aria-labelledby="thresholds">
-      <h2 id="thresholds">Thresholds</h2>
-      <Wide label="Thresholds">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Id</th><th scope="col">Of</th><th scope="col">Direction</th><th scope="col" class="number">At</th>
-              <th scope="col" class="number">Waiting</th><th scope="col">Webhook</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((each) => (
-              <tr key={each.id}>
-                <td><code>{each.id}</code></td>
-                <td class="long"><bdi>{shown(each.counter ?? each.prefix)}</bdi>{each.counter === undefined && '*'}</td>
-                <td>{each.direction}</td>
-                <td class="number">{grouped(each.at)}</td>
-                <td class="number">{grouped(each.waiting)}</td>
-                <td class="long">
-                  {each.webhook}
-                  {each.failing && (
-                    <p class="bad">
-                      {each.failing.reason}
-                      {each.failing.since && `; failed attempts since ${local(each.failing.since)}: ${each.failing.attempts}`}
-                    </p>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
     </section>
   );
 }

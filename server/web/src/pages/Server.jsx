@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { headers, token } from '../api.js';
 import { Events } from '../parts/Events.jsx';
 import { Techniques } from '../parts/Techniques.jsx';
+import { Thresholds } from '../parts/Thresholds.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { sum, useFigures } from '../parts/useFigures.js';
@@ -24,6 +25,7 @@ export function Server() {
       </section>
       <Events />
       <Figures />
+      <Thresholds />
       <Regions isRegional={data?.regional} />
       <section class="card" aria-labelledby="technique">
         <h2 id="technique">How it counts</h2>

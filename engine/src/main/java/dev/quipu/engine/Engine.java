@@ -473,10 +473,9 @@ public final class Engine implements EmbeddedEngine {
     return environment.disk().usableBytes(directory);
   }
 
-  /** Returns the size of the newest snapshot; 0 if there is none. */
+  /** Returns the size of the newest snapshot and its file of counters; 0 if there is none. */
   public long snapshotBytes() throws IOException {
-    Optional<Path> newest = Snapshot.newest(environment.disk(), directory);
-    return newest.isPresent() ? environment.disk().size(newest.get()) : 0;
+    return Snapshot.bytes(environment.disk(), directory);
   }
 
   /** Reports the work of the engine to an observer from now on, in addition to others. */

@@ -184,6 +184,7 @@ public final class Inspection {
     }
     disk.createDirectories(aside);
     List<Path> old = new ArrayList<>(Snapshot.all(disk, directory));
+    old.addAll(Snapshot.counterFiles(disk, directory));
     old.addAll(IdFiles.all(disk, directory).stream().filter(file -> !keep.contains(file)).toList());
     old.add(directory.resolve(HighWater.FILE));
     List<Path> moved = new ArrayList<>();

@@ -13,12 +13,14 @@ import dev.quipu.RequestId;
 import dev.quipu.engine.backup.Backup;
 import dev.quipu.engine.backup.BackupFiles;
 import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.recovery.Snapshot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -102,6 +104,45 @@ final class BackupTest {
       }
       expectValue(copy, 110 + i * 50L);
     }
+  }
+
+  /** From 64 counters on, with logs of this size. */
+  @Test
+  void aFileOfCountersIsCopiedOnce() throws IOException {
+    List<Long> positions = new ArrayList<>();
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      for (int i = 0; i < 80; i++) {
+        engine.add(new Add("c" + i, 1, null));
+      }
+      for (int i = 0; i < 3; i++) {
+        add(engine, "x" + i, 1);
+        engine.checkpoint();
+        positions.add(backUp(data).position());
+      }
+    }
+    Path counters;
+    try (Stream<Path> snapshots = Files.list(target.resolve("snapshots"))) {
+      List<Path> files =
+          snapshots.filter(file -> Snapshot.isCounterFile(file.getFileName().toString())).toList();
+      assertEquals(1, files.size());
+      counters = files.getFirst();
+    }
+    for (int i = 0; i < 3; i++) {
+      Path copy = temporary.resolve("copy" + i);
+      BackupFiles.restore(target, positions.get(i), copy);
+      expectValue(copy, i + 1);
+      try (Engine engine = Engine.open(copy, OPTIONS)) {
+        assertEquals(81, engine.statistics().counters());
+      }
+    }
+    byte[] damaged = Files.readAllBytes(counters);
+    damaged[damaged.length / 2] ^= 1;
+    Files.write(counters, damaged);
+    BackupFiles.Report report = BackupFiles.check(target);
+    assertFalse(report.sound());
+    assertTrue(report.lines().toString().contains(counters.toString()), report.lines().toString());
+    expectError(counters.toString(), () -> BackupFiles.restore(target, temporary.resolve("other")));
+    assertFalse(Files.exists(temporary.resolve("other")));
   }
 
   @Test

@@ -177,6 +177,30 @@ final class DamageTest {
     delete(copy);
   }
 
+  /** What has changed since is in the snapshot. */
+  @Test
+  void salvageKeepsCountersThatHaveChangedSinceADamagedFileOfCounters() throws IOException {
+    int many = 1_000; // for a log of this size
+    try (Engine engine = Engine.open(data, OPTIONS.withLog(1 << 20, 1 << 20))) {
+      for (int i = 0; i < many; i++) {
+        engine.add(new Add("many/" + i, 1, null));
+      }
+      engine.checkpoint();
+      engine.add(new Add("many/7", 6, null));
+      engine.checkpoint();
+    }
+    Path counters = Snapshot.counterFiles(new FileDisk(), data).getFirst();
+    expect(Damage.SNAPSHOT, data.relativize(counters));
+    flip(counters, (int) Files.size(counters) / 2, 1);
+    DamageException e = assertThrows(DamageException.class, () -> Engine.open(data, OPTIONS));
+    assertEquals(counters, e.file());
+    assertTrue(Inspection.salvage(data).sound());
+    assertTrue(Files.exists(data.resolve("damaged").resolve(counters.getFileName())));
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      assertEquals(7, engine.read("many/7").orElseThrow().value());
+    }
+  }
+
   @Test
   void aDamagedPageOfIdsIsDetectedWhenItIsRead() throws IOException {
     try (Engine engine = Engine.open(data, OPTIONS)) {

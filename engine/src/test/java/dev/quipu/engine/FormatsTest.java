@@ -55,6 +55,7 @@ final class FormatsTest {
           .withWindow(EngineOptions.WINDOW_MAX);
   private static final int IDS = 3_000;
   private static final int COUNTERS = 7;
+  private static final int MANY = 100; // so that a snapshot refers to a file of counters
   private static final int INVOICES = 3;
   private static final String LONG_NAME = "ü/名前/" + "n".repeat(200);
   private static final Add REJECTED =
@@ -72,10 +73,16 @@ final class FormatsTest {
     Path work = Files.createTempDirectory("format");
     Path data = work.resolve("data");
     Engine engine = Engine.open(data, OPTIONS); // never closed, as if it were killed
+    for (int i = 0; i < MANY; i++) {
+      var unusedResult = engine.add(new Add("many/" + i, i + 1, null));
+    }
     for (int i = 0; i < IDS; i++) {
       var unusedResult = engine.add(identified(i));
     }
-    Thread.sleep(2_000); // until there is a snapshot
+    engine.checkpoint();
+    var unusedChange = engine.add(new Add("many/1", 41, null));
+    engine.delete("many/2");
+    engine.checkpoint(); // which refers to the file of the first one
     var unusedLeast = engine.add(new Add("least", Long.MIN_VALUE, null));
     var unusedName = engine.add(new Add(LONG_NAME, 3, null));
     var unusedRejected = engine.add(REJECTED);
@@ -136,6 +143,14 @@ final class FormatsTest {
             .toList());
   }
 
+  private static void expectMany(Engine engine) {
+    for (int i = 0; i < MANY; i++) {
+      Optional<Long> value = engine.read("many/" + i).map(Reading::value);
+      long expected = i == 1 ? 43 : i + 1;
+      assertEquals(i == 2 ? Optional.empty() : Optional.of(expected), value);
+    }
+  }
+
   private static void expectTransactions(Engine engine) {
     var moved = engine.transactions().commit(RequestId.of("transfer"), TRANSFER).orElseThrow();
     assertTrue(moved.isReplayed());
@@ -162,7 +177,7 @@ final class FormatsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {2, 3, 4, 5, 6, 7})
+  @ValueSource(ints = {2, 3, 4, 5, 6, 7, 8})
   void itsDirectoryAndItsBackupAreComplete(int format) throws IOException {
     unzip("/formats/%d.zip".formatted(format));
     BackupFiles.Report report = BackupFiles.check(temporary.resolve("backup"));
@@ -172,7 +187,7 @@ final class FormatsTest {
     for (String each : List.of("restored", "data")) {
       expectAll(temporary.resolve(each), format);
       String first = Files.readAllLines(temporary.resolve(each).resolve("format")).getFirst();
-      assertEquals("quipu-engine 7", first);
+      assertEquals("quipu-engine 8", first);
     }
   }
 
@@ -183,6 +198,9 @@ final class FormatsTest {
       }
       if (format >= 7) {
         expectThresholds(engine);
+      }
+      if (format >= 8) {
+        expectMany(engine);
       }
       for (int c = 0; c < COUNTERS; c++) {
         int counter = c;

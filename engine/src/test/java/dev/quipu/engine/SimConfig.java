@@ -59,7 +59,8 @@ final class SimConfig {
 
   SimConfig(SplittableRandom random, SimClock clock) {
     churns = random.nextInt(8) == 0; // counters are created and removed, and few of them have ids
-    counters = churns || random.nextInt(5) == 0 ? 40 : 1 + random.nextInt(8);
+    // From 32 on, snapshots may refer to a file of counters.
+    counters = churns ? 80 : random.nextInt(5) == 0 ? 40 : 1 + random.nextInt(8);
     ids = 2 + random.nextInt(30);
     items = random.nextBoolean() ? 0 : 1 + random.nextInt(8);
     boolean isBulky = random.nextInt(3) == 0;
@@ -80,7 +81,8 @@ final class SimConfig {
     switchAtSites = random.nextBoolean() ? 0 : 20 << random.nextInt(7);
     thinks = random.nextBoolean();
     leapOneIn = random.nextBoolean() ? 12 : 150;
-    checkpointOneIn = random.nextBoolean() ? 12 : 80;
+    boolean isGradual = churns && random.nextBoolean(); // few counters change between snapshots
+    checkpointOneIn = isGradual ? 4 : random.nextBoolean() ? 12 : 80;
     sweepOneIn = churns ? 5 : random.nextBoolean() ? 12 : 200;
     windowMillis = 1_000 * WINDOWS_SECONDS[random.nextInt(WINDOWS_SECONDS.length)];
     long deadline = DEADLINES_MILLIS[random.nextInt(DEADLINES_MILLIS.length)];
@@ -89,7 +91,13 @@ final class SimConfig {
         kinds.add(kind);
       }
     }
-    if (churns) {
+    if (isGradual) {
+      kinds.add(SimOperations.Kind.SET_MANY);
+      for (int i = 0; i < 10; i++) {
+        kinds.add(SimOperations.Kind.SET);
+        kinds.add(SimOperations.Kind.REMOVE);
+      }
+    } else if (churns) {
       kinds.addAll(CHURN);
     } else if (kinds.isEmpty()) {
       kinds.add(SimOperations.Kind.ADD_ONCE);

@@ -117,7 +117,9 @@ final class SimDisk implements Disk {
   static String kindOf(Path path) {
     String name = path.getFileName().toString();
     String end = name.endsWith(".tmp") ? " draft" : "";
-    if (name.startsWith("snapshot-")) {
+    if (name.startsWith("counters-")) {
+      return "file of counters" + end;
+    } else if (name.startsWith("snapshot-")) {
       return "snapshot" + end;
     } else if (name.startsWith("spare-")) {
       return "spare" + end;

@@ -211,8 +211,33 @@ final class SimMutations {
               out.visitInsn(Opcodes.POP2);
               out.visitInsn(Opcodes.POP2);
             }));
+    addFilesOfCounters(all);
     addTransactions(all);
     return all;
+  }
+
+  private static void addFilesOfCounters(Map<String, SimLoader.SimMutation> all) {
+    all.put(
+        "a value since a file of counters is not in the snapshot",
+        call(
+            "Snapshot",
+            "change",
+            "Records",
+            "value",
+            pop(0, Opcodes.POP2, Opcodes.POP, Opcodes.POP)));
+    all.put(
+        "a removal since a file of counters is not in the snapshot",
+        call("Snapshot", "change", "Records", "gone", pop(2)));
+    all.put(
+        "an ordinal that is free since a file of counters is not in the snapshot",
+        call("Snapshot", "change", "Records", "free", pop(2)));
+    all.put(
+        "a counter that is written is not marked as changed since the file of counters",
+        call("CounterTable", "wrote", "CounterTablePage", "change", pop(2)));
+    all.put(
+        "a file of counters is deleted while the snapshot refers to it",
+        call(
+            "Checkpointer", "removeOlder", "java/lang/String", "equals", pop(2, Opcodes.ICONST_0)));
   }
 
   private static void addTransactions(Map<String, SimLoader.SimMutation> all) {

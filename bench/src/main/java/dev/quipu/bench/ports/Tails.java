@@ -1,6 +1,7 @@
 package dev.quipu.bench.ports;
 
 import dev.quipu.bench.ports.load.AddKind;
+import dev.quipu.bench.ports.load.ControlConnection;
 import dev.quipu.bench.ports.load.Dialect;
 import dev.quipu.bench.ports.load.RequestNumbers;
 import dev.quipu.bench.ports.load.Workload;
@@ -8,6 +9,7 @@ import dev.quipu.bench.ports.subject.Processes;
 import dev.quipu.bench.ports.subject.QuipuServer;
 import dev.quipu.bench.ports.subject.WireSubject;
 import dev.quipu.testservers.RedisServer;
+import dev.quipu.time.Clock;
 import dev.quipu.time.Periodic;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -16,7 +18,12 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -25,18 +32,23 @@ import java.util.regex.Pattern;
 import org.HdrHistogram.Histogram;
 
 /**
- * Latencies in an open loop while a server is busy with its files: Quipu seals and merges ids and
- * takes snapshots, and Redis rewrites its log.
+ * Latencies in an open loop while a server is busy with its files and with keys that expire: Quipu
+ * seals and merges ids and takes snapshots, and Redis rewrites its log.
  */
 public final class Tails {
   private static final Duration TURN = Duration.ofSeconds(60);
   private static final Duration CLOSED = Duration.ofSeconds(10);
 
   /** Before each turn, so that there is a backlog of ids to seal and merge, and of log. */
-  private static final Duration BUSY = Duration.ofSeconds(20);
+  private static final Duration BUSY = Duration.ofSeconds(30);
 
   private static final Duration REWRITE_EVERY = Duration.ofSeconds(15);
   private static final int PIPELINE = 128;
+  private static final int KEYS = 1_000_000; // of which the adds are to some
+  private static final int EXPIRING = 60_000; // in a turn
+  private static final String SNAPSHOT_AFTER = "16m"; // otherwise a turn would have none
+  private static final Duration SYNCS = Duration.ofSeconds(20);
+  private static final int SYNC_BYTES = 4_096;
   private static final double SHARE = 0.5; // of the rate of Redis in a closed loop
   private static final Pattern SEALS = Pattern.compile("quipu_engine_seals_seconds_count (\\d+)");
   private static final Pattern SNAPSHOTS =
@@ -58,7 +70,8 @@ public final class Tails {
     boolean isPinned = Processes.canPin();
     List<String> before = isPinned ? Processes.pinned(Processes.SERVERS_CORE) : List.of();
     RequestNumbers numbers = new RequestNumbers();
-    try (QuipuServer quipu = QuipuServer.start(before, false, List.of());
+    try (QuipuServer quipu =
+            QuipuServer.start(before, false, List.of("--snapshot-after", SNAPSHOT_AFTER));
         RedisServer redis = RedisServer.start(HoldRates.REDIS_OPTIONS)) {
       if (isPinned) {
         Processes.pin(redis.pid(), Processes.SERVERS_CORE);
@@ -69,10 +82,48 @@ public final class Tails {
               quipu,
               new WireSubject("Quipu", Dialect.QUIPU, quipu.port(), quipu.pid(), numbers),
               new WireSubject("Redis", Dialect.REDIS, redis.port(), redis.pid(), numbers));
+      tails.fill(quipu.port(), Dialect.QUIPU);
+      tails.fill(redis.port(), Dialect.REDIS);
+      tails.syncs(quipu.directory());
       tails.turns(AddKind.PLAIN);
       tails.turns(AddKind.ONCE);
       return tails.rows.toString();
     }
+  }
+
+  private void fill(int port, Dialect dialect) throws IOException {
+    try (ControlConnection control = new ControlConnection(port, dialect)) {
+      control.addToAll(Workload.KEYS_MAX, KEYS);
+    }
+  }
+
+  private static void expire(WireSubject subject, Dialect dialect) throws IOException {
+    try (ControlConnection control = new ControlConnection(subject.port(), dialect)) {
+      control.expireAll(EXPIRING, (int) TURN.toSeconds());
+    }
+  }
+
+  /** Measures writes that are synced, one after the other, while nothing else uses the disk. */
+  private void syncs(Path directory) throws IOException {
+    Histogram latencies = new Histogram(3);
+    Path path = directory.resolve("syncs");
+    try (FileChannel file =
+        FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      ByteBuffer page = ByteBuffer.allocateDirect(SYNC_BYTES);
+      file.write(page, 0);
+      long begun = Clock.system().nanoTime();
+      long now = begun;
+      while (now - begun < SYNCS.toNanos()) {
+        file.write(page.clear(), 0);
+        file.force(false);
+        long ended = Clock.system().nanoTime();
+        latencies.recordValue(ended - now);
+        now = ended;
+      }
+    }
+    Files.delete(path);
+    double perSecond = (double) latencies.getTotalCount() / SYNCS.toSeconds();
+    row("-", "a sync of the disk", perSecond, latencies, "-");
   }
 
   private void turns(AddKind kind) throws Exception {
@@ -83,15 +134,18 @@ public final class Tails {
     var unusedBusy = quipu.measure(busy, BUSY);
     long seals = metric(SEALS);
     long snapshots = metric(SNAPSHOTS);
+    expire(quipu, Dialect.QUIPU);
     Histogram own = quipu.open(workload, rate, TURN).latencies();
     String work =
         "ids sealed %d times, %d snapshots"
             .formatted(metric(SEALS) - seals, metric(SNAPSHOTS) - snapshots);
-    row(kind, quipu, rate, own, work);
+    row(kind.toString(), quipu.name(), rate, own, work);
     var unusedBusyRedis = redis.measure(busy, BUSY);
+    expire(redis, Dialect.REDIS);
     Periodic rewriting = new Periodic("rewriting", REWRITE_EVERY, () -> rewrite(redis.port()));
     try {
-      row(kind, redis, rate, redis.open(workload, rate, TURN).latencies(), "log rewritten");
+      Histogram other = redis.open(workload, rate, TURN).latencies();
+      row(kind.toString(), redis.name(), rate, other, "log rewritten");
     } finally {
       rewriting.close();
     }
@@ -121,14 +175,13 @@ public final class Tails {
     }
   }
 
-  private void row(
-      AddKind kind, WireSubject subject, double rate, Histogram latencies, String work) {
+  private void row(String kind, String name, double rate, Histogram latencies, String work) {
     String row =
         String.format(
             Locale.ROOT,
             "| %s | %s | %,.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %s |%n",
             kind,
-            subject.name(),
+            name,
             rate,
             latencies.getValueAtPercentile(50) / 1e6,
             latencies.getValueAtPercentile(99) / 1e6,

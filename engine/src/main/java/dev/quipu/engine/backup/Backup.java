@@ -12,6 +12,7 @@ import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.environment.FileDisk;
 import dev.quipu.engine.environment.HeldLock;
 import dev.quipu.engine.ids.IdFile;
+import dev.quipu.engine.ids.IdFiles;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.recovery.Snapshot;
@@ -39,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  *
  *   1. Read the name of the newest snapshot, then the high-water mark: all up to it is durable.
  *   2. Append the frames up to the mark that the backup does not have to its copy of the log.
- *   3. Copy the snapshot and its files of request ids, if they are new. They never change.
+ *   3. Copy the snapshot, its file of counters and its files of request ids, if they are new. They
+ *      never change.
  *   4. Sync and read back everything, then replace the manifest. Until then the old one is valid.
  *
  * The engine is not asked, nor stopped: each frame proves by its checksum, which contains its
@@ -143,7 +145,13 @@ public final class Backup implements AutoCloseable {
 
   private static boolean hasOthers(Disk disk, Path backup) throws IOException {
     List<String> own =
-        List.of("lock", "log", "snapshots", "ids", Manifest.FORMAT_FILE, Manifest.FILE + ".tmp");
+        List.of(
+            "lock",
+            "log",
+            Manifest.SNAPSHOTS,
+            Manifest.IDS,
+            Manifest.FORMAT_FILE,
+            Manifest.FILE + ".tmp");
     return disk.list(backup).stream()
         .anyMatch(entry -> !own.contains(String.valueOf(entry.getFileName())));
   }
@@ -192,14 +200,14 @@ public final class Backup implements AutoCloseable {
     }
     List<LogFile> files = log.copy(before == null ? List.of() : before.log(), mark);
     List<Base> bases = new ArrayList<>(before == null ? List.of() : before.bases());
-    Map<String, StoredFile> ids = new LinkedHashMap<>();
+    Map<String, StoredFile> shared = new LinkedHashMap<>();
     if (before != null) {
-      before.ids().forEach(each -> ids.put(each.name(), each));
+      before.shared().forEach(each -> shared.put(each.name(), each));
     }
     if (snapshot.isPresent()) {
       long start = Snapshot.frameOf(snapshot.get());
       if (bases.stream().noneMatch(base -> base.startFrame() == start)) {
-        bases.add(base(snapshot.get(), start, ids));
+        bases.add(base(snapshot.get(), start, shared));
       }
     }
     StoredFile format = before == null ? format() : before.format();
@@ -217,7 +225,7 @@ public final class Backup implements AutoCloseable {
             format,
             files,
             bases,
-            List.copyOf(ids.values()));
+            List.copyOf(shared.values()));
     if (!next.covers(next.position())) {
       throw new NoSuchFileException(data.toString()); // a snapshot was taken in the meantime
     }
@@ -230,7 +238,7 @@ public final class Backup implements AutoCloseable {
   }
 
   private void syncDirectories() throws IOException {
-    for (String each : List.of("log", "snapshots", "ids", "")) {
+    for (String each : List.of("log", Manifest.SNAPSHOTS, Manifest.IDS, "")) {
       Path directory = backup.resolve(each);
       if (disk.exists(directory)) {
         disk.syncDirectory(directory);
@@ -242,25 +250,39 @@ public final class Backup implements AutoCloseable {
     return copy(data.resolve(FormatFile.FILE), Manifest.FORMAT_FILE);
   }
 
-  private Base base(Path snapshot, long start, Map<String, StoredFile> ids) throws IOException {
+  private Base base(Path snapshot, long start, Map<String, StoredFile> shared) throws IOException {
     StoredFile file = copy(snapshot, Base.name(start));
-    Snapshot.Contents contents;
-    try {
-      contents = SnapshotReader.outline(disk, backup.resolve(file.name()), identity);
-    } catch (DamageException e) {
-      SnapshotReader.outline(disk, snapshot, identity);
-      throw new NoSuchFileException(snapshot.toString()); // it was replaced during the copy
-    }
+    Snapshot.Contents contents = outline(snapshot, file.name());
     List<String> names = new ArrayList<>();
+    String counters = contents.counters();
+    if (!counters.isEmpty()) {
+      String name = Manifest.shared(counters);
+      if (!shared.containsKey(name)) {
+        Path from = data.resolve(counters);
+        shared.put(name, copy(from, name));
+        var unused = outline(from, name);
+      }
+      names.add(counters);
+    }
     for (Snapshot.IdFileName each : contents.idFiles()) {
-      String name = "ids/" + each.name();
-      if (!ids.containsKey(name)) {
-        ids.put(name, copy(data.resolve("ids").resolve(each.name()), name));
+      String name = Manifest.shared(each.name());
+      if (!shared.containsKey(name)) {
+        shared.put(name, copy(IdFiles.directory(data).resolve(each.name()), name));
         IdFile.open(disk, backup.resolve(name)).verify();
       }
       names.add(each.name());
     }
     return new Base(start, contents.endFrame(), file, names);
+  }
+
+  /** Verifies a copy of a snapshot, or of a file of counters. */
+  private Snapshot.Contents outline(Path from, String copied) throws IOException {
+    try {
+      return SnapshotReader.outline(disk, backup.resolve(copied), identity);
+    } catch (DamageException e) {
+      var unused = SnapshotReader.outline(disk, from, identity);
+      throw new NoSuchFileException(from.toString()); // it was replaced during the copy
+    }
   }
 
   private StoredFile copy(Path from, String name) throws IOException {

@@ -172,8 +172,13 @@ public final class BackupFiles {
     }
     for (Base base : manifest.bases()) {
       SnapshotReader.outline(disk, backup.resolve(base.file().name()), frames.identity);
-      for (String name : base.ids()) {
-        IdFile.open(disk, backup.resolve("ids").resolve(name)).verify();
+    }
+    for (StoredFile each : manifest.shared()) {
+      Path path = backup.resolve(each.name());
+      if (isCounterFile(path)) {
+        SnapshotReader.outline(disk, path, frames.identity);
+      } else {
+        IdFile.open(disk, path).verify();
       }
     }
   }
@@ -253,8 +258,10 @@ public final class BackupFiles {
       commands = contents.start().commands();
       ageMillis = contents.start().timeMillis();
       copy(file.name(), data.resolve(snapshot.getFileName()), file.bytes());
-      for (StoredFile each : idsOf(base.get())) {
-        copy(each.name(), data.resolve(each.name()), each.bytes());
+      for (StoredFile each : manifest.sharedOf(base.get())) {
+        Path from = backup.resolve(each.name());
+        String name = isCounterFile(from) ? "" + from.getFileName() : each.name();
+        copy(each.name(), data.resolve(name), each.bytes());
       }
     }
     for (LogFile file : logFor(base, position)) {
@@ -281,7 +288,7 @@ public final class BackupFiles {
     require(manifest.format());
     if (base.isPresent()) {
       require(base.get().file());
-      for (StoredFile each : idsOf(base.get())) {
+      for (StoredFile each : manifest.sharedOf(base.get())) {
         require(each);
       }
     }
@@ -290,10 +297,8 @@ public final class BackupFiles {
     }
   }
 
-  private List<StoredFile> idsOf(Base base) {
-    return manifest.ids().stream()
-        .filter(each -> base.ids().contains(each.name().substring("ids/".length())))
-        .toList();
+  private static boolean isCounterFile(Path path) {
+    return Snapshot.isCounterFile(String.valueOf(path.getFileName()));
   }
 
   private List<LogFile> logFor(Optional<Base> base, long position) {

@@ -7,6 +7,7 @@ import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.ids.IdFiles;
+import dev.quipu.engine.recovery.Snapshot;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -31,8 +32,9 @@ import java.util.Optional;
  *   clock      age time of a frame, the wall time then, in milliseconds: one for each change
  *   format     SHA-256, bytes                         of engine-format, the format of the directory
  *   log        number, first frame, last frame, SHA-256, bytes           of log/NUMBER.log
- *   snapshot   first frame after it, last frame in it, SHA-256, bytes, its id files or -
+ *   snapshot   first frame after it, last frame in it, SHA-256, bytes, its other files or -
  *   ids        name, SHA-256, bytes                   of ids/NAME
+ *   counters   name, SHA-256, bytes                   of snapshots/NAME
  *   sha256     of all lines before
  *
  * A snapshot and the frames after it, without a gap, restore every position from the last frame in
@@ -47,9 +49,11 @@ record Manifest(
     StoredFile format,
     List<LogFile> log,
     List<Base> bases,
-    List<StoredFile> ids) {
+    List<StoredFile> shared) {
   static final String FILE = "manifest";
   static final String FORMAT_FILE = "engine-format";
+  static final String SNAPSHOTS = "snapshots";
+  static final String IDS = "ids";
   private static final String HEAD = "quipu-backup 1";
   private static final int CLOCK_READINGS_MAX = 10_000;
 
@@ -57,7 +61,7 @@ record Manifest(
     clock = List.copyOf(clock);
     log = List.copyOf(log);
     bases = List.copyOf(bases);
-    ids = List.copyOf(ids);
+    shared = List.copyOf(shared);
   }
 
   /** The name of a file within the backup, its length in bytes, and its SHA-256 in hexadecimal. */
@@ -75,12 +79,23 @@ record Manifest(
    *
    * @param startFrame the frame at which the log continues
    * @param endFrame the last frame that it may reflect
-   * @param ids names of its files of request ids
+   * @param shared names of its files of request ids, and of its file of counters
    */
-  record Base(long startFrame, long endFrame, StoredFile file, List<String> ids) {
+  record Base(long startFrame, long endFrame, StoredFile file, List<String> shared) {
     static String name(long startFrame) {
-      return "snapshots/snapshot-%016d.snap".formatted(startFrame);
+      return "%s/snapshot-%016d.snap".formatted(SNAPSHOTS, startFrame);
     }
+  }
+
+  /** Returns the name within the backup of a file that snapshots share. */
+  static String shared(String name) {
+    return (Snapshot.isCounterFile(name) ? SNAPSHOTS : IDS) + "/" + name;
+  }
+
+  /** Returns the files that a snapshot shares with others. */
+  List<StoredFile> sharedOf(Base base) {
+    List<String> names = base.shared.stream().map(Manifest::shared).toList();
+    return shared.stream().filter(each -> names.contains(each.name)).toList();
   }
 
   /** A moment in both times of the engine. */
@@ -196,7 +211,7 @@ record Manifest(
     all.add(format);
     log.forEach(each -> all.add(each.file));
     bases.forEach(each -> all.add(each.file));
-    all.addAll(ids);
+    all.addAll(shared);
     return all;
   }
 
@@ -209,7 +224,7 @@ record Manifest(
   List<Path> strays(Disk disk, Path backup) throws IOException {
     List<Path> known = files().stream().map(each -> backup.resolve(each.name())).toList();
     List<Path> strays = new ArrayList<>();
-    for (String each : List.of("log", "snapshots", "ids")) {
+    for (String each : List.of("log", SNAPSHOTS, IDS)) {
       Path directory = backup.resolve(each);
       if (disk.exists(directory)) {
         disk.list(directory).stream().filter(file -> !known.contains(file)).forEach(strays::add);
@@ -236,7 +251,7 @@ record Manifest(
           each.file.bytes);
     }
     for (Base each : bases) {
-      String names = each.ids.isEmpty() ? "-" : String.join(",", each.ids);
+      String names = each.shared.isEmpty() ? "-" : String.join(",", each.shared);
       line(
           text,
           "snapshot",
@@ -246,7 +261,11 @@ record Manifest(
           each.file.bytes,
           names);
     }
-    ids.forEach(each -> line(text, "ids", each.name.substring(4), each.sha256, each.bytes));
+    for (StoredFile each : shared) {
+      String name = each.name.substring(each.name.indexOf('/') + 1);
+      String kind = Snapshot.isCounterFile(name) ? "counters" : "ids";
+      line(text, kind, name, each.sha256, each.bytes);
+    }
     line(text, "sha256", Digests.of(text.toString()));
     Path draft = backup.resolve(FILE + ".tmp");
     try (DiskFile file = disk.create(draft)) {
@@ -307,7 +326,7 @@ record Manifest(
     List<ClockReading> clock = new ArrayList<>();
     List<LogFile> log = new ArrayList<>();
     List<Base> bases = new ArrayList<>();
-    List<StoredFile> ids = new ArrayList<>();
+    List<StoredFile> shared = new ArrayList<>();
     for (String line : text.split("\n", -1)) {
       String[] f = line.split(" ", -1);
       switch (f[0]) {
@@ -329,7 +348,8 @@ record Manifest(
           List<String> names = f[5].equals("-") ? List.of() : Arrays.asList(f[5].split(",", -1));
           bases.add(new Base(start, Long.parseLong(f[2]), file, List.copyOf(names)));
         }
-        case "ids" -> ids.add(new StoredFile("ids/" + idsName(f[1]), Long.parseLong(f[3]), f[2]));
+        case "ids", "counters" ->
+            shared.add(new StoredFile(shared(checkName(f[1])), Long.parseLong(f[3]), f[2]));
         case "" -> {}
         default -> throw new IllegalArgumentException(f[0]);
       }
@@ -337,12 +357,12 @@ record Manifest(
     if (position < 0 || format.bytes < 0) {
       throw new IllegalArgumentException("position and format are required");
     }
-    return new Manifest(position, commands, time, clock, format, log, bases, ids);
+    return new Manifest(position, commands, time, clock, format, log, bases, shared);
   }
 
-  private static String idsName(String name) {
-    if (!IdFiles.isName(name)) {
-      throw new IllegalArgumentException("ids " + name);
+  private static String checkName(String name) {
+    if (!IdFiles.isName(name) && !Snapshot.isCounterFile(name)) {
+      throw new IllegalArgumentException("file " + name);
     }
     return name;
   }

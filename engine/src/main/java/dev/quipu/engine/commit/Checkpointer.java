@@ -41,14 +41,16 @@ import org.slf4j.LoggerFactory;
  *   1. End the generation of request ids between two frames; the log will have to be read from
  *      the next frame on.
  *   2. Wait until all request ids of earlier frames are in files.
- *   3. Write the snapshot: the names of the files of ids that are not forgotten, then counters and
- *      items, a few at a time, each batch read by the committer like any other read.
- *   4. Sync, rename. From here on the snapshot is in effect.
- *   5. Remove the older snapshot, the log segments before 1, the files of forgotten ids, and those
- *      whose ids were in merged files at 3.
+ *   3. If there are many counters, and no file has most of them as they are, write such a file.
+ *   4. Write the snapshot: the names of the files of ids that are not forgotten, then counters (or
+ *      those that have changed since the file) and items, a few at a time, each batch read by the
+ *      committer like any other read.
+ *   5. Sync, rename. From here on the snapshot is in effect.
+ *   6. Remove the older snapshot and file of counters, the log segments before 1, the files of
+ *      forgotten ids, and those whose ids were in merged files at 4.
  *   If it is interrupted at any point, the older snapshot and its log are still complete.
  *
- * A file is dropped from memory in step 5 only: while a durable snapshot lists it, no ordinal that
+ * A file is dropped from memory in step 6 only: while a durable snapshot lists it, no ordinal that
  * its ids refer to is reused (see Tombstones).
  * }</pre>
  */
@@ -61,6 +63,7 @@ public final class Checkpointer implements AutoCloseable {
   private static final Duration TICK = Duration.ofSeconds(1);
   private static final Duration PAUSE = Duration.ofMillis(8); // after each MiB: at most 125 MiB/s
   private static final int LOOKS_PER_WINDOW = 64;
+  private static final int CHANGED_SHARE = 8; // with more changes a start would take longer
   private static final Logger LOGGER = LoggerFactory.getLogger(Checkpointer.class);
 
   private final Disk disk;
@@ -126,10 +129,15 @@ public final class Checkpointer implements AutoCloseable {
       Snapshot.Start start = committer.startSnapshot();
       // As old as the snapshot says: after a crash the age time may have advanced no further.
       IdFilesTask ids = awaitIdFiles(start.timeMillis());
+      String counterFile = counterFile(start, pause);
       try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
         snapshot.pause(pause);
         snapshot.idFiles(ids.remembered, ids.isSalvaged);
-        snapshot.counters(this::read);
+        if (counterFile.isEmpty()) {
+          snapshot.counters(this::read, false);
+        } else {
+          snapshot.counters(counterFile, this::read);
+        }
         writeHolds(snapshot);
         writeItems(snapshot);
         snapshot.thresholds(this::read);
@@ -138,16 +146,48 @@ public final class Checkpointer implements AutoCloseable {
         snapshot.end(committer.durableFrame());
       }
       bytesBefore = bytes;
-      for (Path path : Snapshot.all(disk, directory)) {
-        if (Snapshot.frameOf(path) < start.frame()) {
-          disk.delete(path);
-        }
-      }
+      removeOlder(start.frame(), counterFile);
       log.recycle(start.frame());
       drop(ids.forgotten, ids.replaced);
       stopwatch.end(Work.CHECKPOINT, 1, watch);
     } finally {
       working.unlock();
+    }
+  }
+
+  /** Returns the file of counters that a snapshot refers to; empty if it has them itself. */
+  private String counterFile(Snapshot.Start start, BooleanSupplier pause) throws IOException {
+    long fileMin = settings.countersOfFileMin();
+    String present =
+        read(state -> {
+          int counters = state.counters.named();
+          boolean isUseful =
+              counters >= fileMin && state.counters.images().changed() <= counters / CHANGED_SHARE;
+          state.counterFile = isUseful ? state.counterFile : "";
+          return state.counterFile;
+        });
+    if (!present.isEmpty() || read(state -> state.counters.named() < fileMin)) {
+      return present;
+    }
+    try (Snapshot file = Snapshot.startCounters(disk, directory, identity, start)) {
+      file.pause(pause);
+      file.counters(this::read, true);
+      file.end(committer.durableFrame());
+      String name = String.valueOf(file.path().getFileName());
+      return read(state -> state.counterFile = name);
+    }
+  }
+
+  private void removeOlder(long startFrame, String counterFile) throws IOException {
+    for (Path path : Snapshot.all(disk, directory)) {
+      if (Snapshot.frameOf(path) < startFrame) {
+        disk.delete(path);
+      }
+    }
+    for (Path path : Snapshot.counterFiles(disk, directory)) {
+      if (!counterFile.equals(String.valueOf(path.getFileName()))) {
+        disk.delete(path);
+      }
     }
   }
 

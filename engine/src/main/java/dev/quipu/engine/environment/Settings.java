@@ -28,6 +28,14 @@ public record Settings(
     boolean syncsEach,
     Duration callDeadline,
     Clock clock) {
+  /** Log bytes per counter, so that all counters take a small part of the log that they replace. */
+  private static final int LOG_BYTES_PER_COUNTER = 2_048;
+
+  /** Returns from how many counters on snapshots refer to a file of counters. */
+  public long countersOfFileMin() {
+    return checkpointBytes / LOG_BYTES_PER_COUNTER;
+  }
+
   /**
    * Returns settings to read a directory completely: with the longest window, so that no id is
    * dropped that an engine with any window would remember.

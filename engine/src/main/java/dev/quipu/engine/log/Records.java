@@ -38,7 +38,7 @@ import java.util.Set;
  *   NO_ITEM       key                    the item does not exist
  *   BUCKET, BEFORE                       values of the past: see Recorder
  *   THRESHOLDS    length, bytes          see Thresholds
- *   START, ID_FILE, HAD_IDS, SALVAGED, SIZE, PAGE, ORDER, END
+ *   START, ID_FILE, HAD_IDS, SALVAGED, SIZE, PAGE, ORDER, COUNTERS, END
  *                                        in snapshots only: see Snapshot
  *
  * Records hold resulting values, not changes, so replay is idempotent: reading a record twice, or
@@ -72,6 +72,7 @@ public final class Records {
   static final byte BUCKET = 24;
   static final byte BEFORE = 25;
   static final byte THRESHOLDS = 26;
+  public static final byte COUNTERS = 27;
 
   /** Maximum size of a counter record other than NAME, and of NAME without its text. */
   public static final int COUNTER_RECORD_BYTES_MAX = 64;
@@ -155,7 +156,8 @@ public final class Records {
         case BEFORE -> reader.before(in);
         case THRESHOLDS -> reader.thresholds(ByteBuffer.wrap(bytes(in)));
         case NO_ITEM -> reader.item(key(in), Optional.empty());
-        case START, ID_FILE, SALVAGED, SIZE, PAGE, ORDER, END -> reader.snapshot(kind, in);
+        case START, ID_FILE, SALVAGED, SIZE, PAGE, ORDER, COUNTERS, END ->
+            reader.snapshot(kind, in);
         default -> throw new IllegalStateException("unknown record kind " + kind);
       }
     }

@@ -54,7 +54,7 @@ public record DirectoryWriter(Disk disk, Path directory, long identity) {
     Snapshot.Start start = new Snapshot.Start(state.frame + 1, state.commands, state.timeMillis);
     try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
       snapshot.idFiles(files, isSalvaged);
-      snapshot.counters(still(state));
+      snapshot.counters(still(state), false);
       for (OpenHold hold : state.holds.all()) {
         snapshot.hold(hold.current());
       }

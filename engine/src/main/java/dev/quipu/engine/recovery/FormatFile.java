@@ -23,16 +23,18 @@ import java.util.Set;
 public final class FormatFile {
   public static final String FILE = "format";
   private static final String DRAFT = FILE + ".tmp";
-  private static final String FORMAT = "quipu-engine 7";
+  private static final String FORMAT = "quipu-engine 8";
 
   /**
-   * Format 6 has no thresholds. Files of request ids of format 5 have other filters, those of
-   * format 3 also larger entries, see IdFile; snapshots of format 4 have other records, see
-   * Snapshot; format 2 also has no transactions, holds and scales. The rest is the same.
+   * Format 7 has no files of counters, format 6 no thresholds either. Files of request ids of
+   * format 5 have other filters, those of format 3 also larger entries, see IdFile; snapshots of
+   * format 4 have other records, see Snapshot; format 2 also has no transactions, holds and scales.
+   * The rest is the same.
    */
   private static final Set<String> READABLE =
       Set.of(
           FORMAT,
+          "quipu-engine 7",
           "quipu-engine 6",
           "quipu-engine 5",
           "quipu-engine 4",

@@ -47,7 +47,7 @@ public record Recovered(
 
   /**
    * Prepares the directory for writes: marks it as one of this format, and removes what is not part
-   * of the state, which are files of forgotten request ids, and drafts.
+   * of the state, which are files of forgotten request ids, replaced files of counters, and drafts.
    */
   public void prepare(Disk disk, Path directory) throws IOException {
     FormatFile.upgrade(disk, directory);
@@ -58,7 +58,9 @@ public record Recovered(
       }
     }
     for (Path file : disk.list(directory)) {
-      if (file.getFileName().toString().endsWith(".tmp")) {
+      String name = String.valueOf(file.getFileName());
+      boolean isReplaced = Snapshot.isCounterFile(name) && !name.equals(state.counterFile);
+      if (isReplaced || name.endsWith(".tmp")) {
         disk.delete(file);
       }
     }

@@ -179,6 +179,7 @@ public final class Recovery {
         endFrame = contents.endFrame();
         state.commands = contents.start().commands();
         state.timeMillis = contents.start().timeMillis();
+        state.counterFile = contents.counters();
         for (Snapshot.IdFileName file : contents.idFiles()) {
           listed.add(IdFiles.directory(directory).resolve(file.name()));
         }

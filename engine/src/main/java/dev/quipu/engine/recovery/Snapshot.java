@@ -1,5 +1,6 @@
 package dev.quipu.engine.recovery;
 
+import dev.quipu.Limits;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.ids.IdFile;
@@ -35,12 +36,18 @@ import java.util.function.Function;
  *   PAGE     number, length, names and values of up to 4,096 counters: see CounterTablePage
  *   SCALE, TEXT, EXPIRES   as in the log, of a counter in the page before
  *   ORDER    number, that many ordinals of four bytes: written counters in order of their names
+ *   COUNTERS name of a file of counters, instead of SIZE, PAGE and ORDER. After it, as in the log,
+ *            the counters that have changed since: NAME, VALUE or GONE, SCALE, EXPIRES, TEXT and
+ *            HAD_IDS, or FREE
  *   HOLD, ITEM, THRESHOLDS   as in the log
  *   END      the last frame of the log that the snapshot may reflect
  *
  * The snapshot is fuzzy: it is taken in pieces while writes continue, so pieces reflect different
  * moments. Records hold resulting values, so replaying all frames from START on over it is
  * idempotent. Those up to END must exist, and do, for they were synced before END was written.
+ *
+ * A file of counters, counters-FRAME.snap, has START, SIZE, PAGE and ORDER with their records, and
+ * END. Snapshots of many counters refer to it until too many of them have changed.
  *
  * Older formats have NAME, VALUE and HAD_IDS instead of pages and order.
  * }</pre>
@@ -50,6 +57,7 @@ public final class Snapshot implements Closeable {
   private static final int CROSSINGS_AT_ONCE = 1_000;
   private static final int BYTES_PER_SYNC = 8 << 20;
   private static final String PREFIX = "snapshot-";
+  private static final String COUNTERS_PREFIX = "counters-";
   private static final String SUFFIX = ".snap";
 
   private final Disk disk;
@@ -80,8 +88,12 @@ public final class Snapshot implements Closeable {
   /** A file of request ids that belongs to a snapshot. */
   public record IdFileName(String name, long newestMillis) {}
 
-  /** The content of a snapshot besides the state. */
-  public record Contents(Start start, List<IdFileName> idFiles, long endFrame) {}
+  /**
+   * The content of a snapshot besides the state.
+   *
+   * @param counters the name of its file of counters; empty if it has them itself
+   */
+  public record Contents(Start start, List<IdFileName> idFiles, String counters, long endFrame) {}
 
   /** Returns the newest snapshot of a directory. */
   public static Optional<Path> newest(Disk disk, Path directory) throws IOException {
@@ -91,12 +103,37 @@ public final class Snapshot implements Closeable {
 
   /** Returns all snapshots of a directory, oldest first. */
   public static List<Path> all(Disk disk, Path directory) throws IOException {
+    return files(disk, directory, PREFIX);
+  }
+
+  /** Returns all files of counters of a directory. */
+  public static List<Path> counterFiles(Disk disk, Path directory) throws IOException {
+    return files(disk, directory, COUNTERS_PREFIX);
+  }
+
+  /** Returns the size of the newest snapshot and its file of counters; 0 if there is none. */
+  public static long bytes(Disk disk, Path directory) throws IOException {
+    Optional<Path> newest = newest(disk, directory);
+    long bytes = newest.isPresent() ? disk.size(newest.get()) : 0;
+    for (Path file : counterFiles(disk, directory)) {
+      bytes += disk.size(file);
+    }
+    return bytes;
+  }
+
+  private static List<Path> files(Disk disk, Path directory, String prefix) throws IOException {
     return disk.list(directory).stream()
-        .filter(file -> {
-          String name = file.getFileName().toString();
-          return name.startsWith(PREFIX) && name.endsWith(SUFFIX);
-        })
+        .filter(file -> isName(String.valueOf(file.getFileName()), prefix))
         .toList();
+  }
+
+  private static boolean isName(String name, String prefix) {
+    return name.startsWith(prefix) && name.endsWith(SUFFIX);
+  }
+
+  /** Returns whether this is the name of a file of counters. */
+  public static boolean isCounterFile(String name) {
+    return isName(name, COUNTERS_PREFIX) && name.indexOf('/') < 0;
   }
 
   /** Returns the frame at which the log continues after a snapshot, from its name. */
@@ -108,7 +145,18 @@ public final class Snapshot implements Closeable {
   /** Starts a snapshot. */
   public static Snapshot start(Disk disk, Path directory, long identity, Start start)
       throws IOException {
-    Path path = directory.resolve("%s%016d%s".formatted(PREFIX, start.frame, SUFFIX));
+    return start(disk, directory, identity, start, PREFIX);
+  }
+
+  /** Starts a file of counters. */
+  public static Snapshot startCounters(Disk disk, Path directory, long identity, Start start)
+      throws IOException {
+    return start(disk, directory, identity, start, COUNTERS_PREFIX);
+  }
+
+  private static Snapshot start(
+      Disk disk, Path directory, long identity, Start start, String prefix) throws IOException {
+    Path path = directory.resolve("%s%016d%s".formatted(prefix, start.frame, SUFFIX));
     Snapshot snapshot = new Snapshot(disk, path, identity);
     snapshot.out.put(Records.START);
     Records.unsigned(snapshot.out, start.frame);
@@ -151,8 +199,68 @@ public final class Snapshot implements Closeable {
     <T> T at(Function<State, T> read) throws IOException;
   }
 
-  /** Writes all counters: see {@link CounterImages}. */
-  public void counters(Source source) throws IOException {
+  /** Returns the path that it has when it is ended. */
+  public Path path() {
+    return path;
+  }
+
+  /** Writes the name of the file of counters, and those that have changed since. */
+  public void counters(String file, Source source) throws IOException {
+    room(16 + file.length());
+    out.put(Records.COUNTERS);
+    Records.text(out, file);
+    flush(); // so that it is read before the changes
+    CounterImages images = source.at(state -> state.counters.images());
+    boolean isLast = false;
+    for (int number = 0; !isLast; ) {
+      int next = number;
+      CounterImages.Changes changes = source.at(state -> images.changes(next, state.ids));
+      for (CounterImages.Change change : changes.changes()) {
+        change(change);
+      }
+      number = changes.nextPage();
+      isLast = changes.isLast();
+    }
+  }
+
+  private void change(CounterImages.Change change) throws IOException {
+    int ordinal = change.ordinal();
+    CounterContent content = change.content();
+    if (content == null) {
+      room(Records.COUNTER_RECORD_BYTES_MAX);
+      Records.free(out, ordinal);
+      return;
+    }
+    byte[] text = content.text;
+    room(
+        6 * Records.COUNTER_RECORD_BYTES_MAX
+            + Limits.utf8Length(content.name)
+            + (text == null ? 0 : text.length));
+    Records.name(out, ordinal, content.name);
+    if (!content.isWritten) {
+      Records.gone(out, ordinal);
+    } else if (text == null) {
+      Records.value(out, ordinal, content.value);
+    } else {
+      Records.text(out, ordinal, text);
+    }
+    if (change.mayHaveScale()) {
+      Records.scale(out, ordinal, content.scale);
+    }
+    if (change.mayExpire()) {
+      Records.expires(out, ordinal, content.expiresAt);
+    }
+    if (content.hasIds) {
+      Records.hadIds(out, ordinal);
+    }
+  }
+
+  /**
+   * Writes all counters: see {@link CounterImages}.
+   *
+   * @param isFile whether this is a file that later snapshots refer to
+   */
+  public void counters(Source source, boolean isFile) throws IOException {
     CounterImages images = source.at(state -> state.counters.images());
     if (images.isEmpty()) {
       return; // counters added since are in the log from the snapshot's start on
@@ -163,7 +271,7 @@ public final class Snapshot implements Closeable {
     boolean isLast = false;
     for (int number = 0; !isLast; ) {
       int next = number;
-      List<CounterImages.Page> pages = source.at(state -> images.pages(next, state.ids));
+      List<CounterImages.Page> pages = source.at(state -> images.pages(next, state.ids, isFile));
       for (CounterImages.Page page : pages) {
         page(page);
       }

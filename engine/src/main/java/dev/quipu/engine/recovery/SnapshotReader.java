@@ -47,6 +47,22 @@ public final class SnapshotReader {
 
   private static Contents read(Disk disk, Path path, long identity, Outline reading)
       throws IOException {
+    try {
+      readFile(disk, path, identity, reading);
+    } catch (DamageException e) {
+      reading.damages.add(e);
+    }
+    Start start = reading.start;
+    if (start == null || !reading.damages.isEmpty()) {
+      reading.finish(); // a salvage keeps what was read
+      throw reading.damages.isEmpty() ? missingEnd(path, 0) : reading.damages.getFirst();
+    }
+    reading.end();
+    return new Contents(start, List.copyOf(reading.idFiles), reading.counters, reading.end);
+  }
+
+  private static void readFile(Disk disk, Path path, long identity, Outline reading)
+      throws IOException {
     Frame frame = new Frame(identity);
     long offset = 0;
     long number = 0;
@@ -55,7 +71,6 @@ public final class SnapshotReader {
       ByteBuffer in = frameAt(disk, path, offset, size);
       Frame.Head head = frame.read(in, 0);
       if (head == null || head.number() != ++number) {
-        reading.finish(); // a salvage keeps what was read
         throw new DamageException(
             Damage.SNAPSHOT, path, offset, "frame " + (number + 1) + " is damaged");
       }
@@ -66,14 +81,31 @@ public final class SnapshotReader {
             Damage.SNAPSHOT, path, offset, "frame %d cannot be applied: %s".formatted(number, e));
       }
       offset += head.frameBytes();
+      String counters = reading.takeCounters();
+      if (!counters.isEmpty()) {
+        readCounters(disk, path.resolveSibling(counters), identity, reading);
+      }
     }
-    Start start = reading.start;
-    if (start == null || reading.end < 0) {
-      reading.finish(); // a salvage keeps what was read
-      throw new DamageException(Damage.SNAPSHOT, path, offset, "the end is missing");
+    if (reading.end < 0) {
+      throw missingEnd(path, offset);
     }
-    reading.end();
-    return new Contents(start, List.copyOf(reading.idFiles), reading.end);
+  }
+
+  private static void readCounters(Disk disk, Path path, long identity, Outline reading)
+      throws IOException {
+    try {
+      if (!disk.exists(path)) {
+        throw new DamageException(Damage.SNAPSHOT, path, 0, "the file is missing");
+      }
+      readFile(disk, path, identity, reading);
+    } catch (DamageException e) {
+      reading.damages.add(e); // a salvage keeps those that have changed since
+    }
+    reading.end = -1; // of that file
+  }
+
+  private static DamageException missingEnd(Path path, long offset) {
+    return new DamageException(Damage.SNAPSHOT, path, offset, "the end is missing");
   }
 
   private static ByteBuffer frameAt(Disk disk, Path path, long offset, long size)
@@ -90,7 +122,9 @@ public final class SnapshotReader {
   /** Reads all records of a snapshot, and keeps those that are not part of the state. */
   private static class Outline implements Records.Reader {
     final List<IdFileName> idFiles = new ArrayList<>();
+    final List<DamageException> damages = new ArrayList<>();
     @Nullable Start start;
+    String counters = ""; // the name of the file
     long end = -1;
 
     @Override
@@ -114,12 +148,18 @@ public final class SnapshotReader {
 
     @Override
     public void gone(int ordinal) {
-      throw new IllegalStateException("a removal in a snapshot");
+      requireCounters("a removal");
     }
 
     @Override
     public void free(int ordinal) {
-      throw new IllegalStateException("a free ordinal in a snapshot");
+      requireCounters("a free ordinal");
+    }
+
+    final void requireCounters(String what) {
+      if (counters.isEmpty()) {
+        throw new IllegalStateException(what + " without a file of counters");
+      }
     }
 
     @Override
@@ -155,6 +195,11 @@ public final class SnapshotReader {
     @Override
     public void thresholds(ByteBuffer in) {}
 
+    /** Returns the name of a file of counters that must be read before the next frame; or empty. */
+    String takeCounters() {
+      return "";
+    }
+
     void salvaged() {}
 
     void expect(long counters) {}
@@ -172,13 +217,16 @@ public final class SnapshotReader {
     @Override
     public void snapshot(byte kind, ByteBuffer in) {
       switch (kind) {
-        case Records.START ->
-            start = new Start(Records.unsigned(in), Records.unsigned(in), Records.unsigned(in));
+        case Records.START -> {
+          Start read = new Start(Records.unsigned(in), Records.unsigned(in), Records.unsigned(in));
+          start = start == null ? read : start; // a file of counters has its own
+        }
         case Records.ID_FILE -> idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
         case Records.SALVAGED -> salvaged();
         case Records.SIZE -> expect(Records.unsigned(in));
         case Records.PAGE -> page((int) Records.unsigned(in), part(in, Records.unsigned(in)));
         case Records.ORDER -> order(part(in, Integer.BYTES * Records.unsigned(in)).asIntBuffer());
+        case Records.COUNTERS -> counters = Records.text(in);
         case Records.END -> {
           finish();
           end = Records.unsigned(in);
@@ -197,56 +245,78 @@ public final class SnapshotReader {
   /** Applies the records of a snapshot. */
   private static final class Reading extends Outline {
     private final State state;
-    private final CounterLoader counters;
+    private final CounterLoader loader;
     private boolean hasOrder;
+    private boolean hasReadCounters;
 
     Reading(State state) {
       this.state = state;
-      this.counters = state.counters.loader();
+      this.loader = state.counters.loader();
+    }
+
+    @Override
+    String takeCounters() {
+      String taken = hasReadCounters ? "" : counters;
+      hasReadCounters |= !taken.isEmpty();
+      return taken;
     }
 
     @Override
     void expect(long names) {
-      counters.expect(names);
+      loader.expect(names);
     }
 
     @Override
     void page(int number, ByteBuffer image) {
-      counters.add(number, image);
+      loader.add(number, image);
     }
 
     @Override
     void order(IntBuffer ordinals) {
       hasOrder = true;
-      counters.order(ordinals);
+      loader.order(ordinals);
     }
 
     @Override
     void finish() {
-      counters.finish();
+      loader.finish();
     }
 
     @Override
     void end() {
       if (hasOrder) { // not in older formats
-        counters.ordered();
+        loader.ordered();
       }
     }
 
     /** Returns the state with the pages that were read so far. */
     private State state() {
-      counters.finish();
+      loader.finish();
       return state;
     }
 
     @Override
     public void name(int ordinal, String name) {
+      loader.changed(ordinal);
       state().name(ordinal, name);
     }
 
     @Override
     public void value(int ordinal, long value) {
       state().value(ordinal, value);
+    }
+
+    @Override
+    public void gone(int ordinal) {
+      requireCounters("a removal");
+      state().gone(ordinal);
+    }
+
+    @Override
+    public void free(int ordinal) {
+      requireCounters("a free ordinal");
+      loader.changed(ordinal);
+      state().free(ordinal);
     }
 
     @Override

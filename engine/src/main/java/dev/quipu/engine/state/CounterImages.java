@@ -7,14 +7,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.PrimitiveIterator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Copies a {@link CounterTable} for a snapshot, piece by piece: its pages, and after them the order
- * of its names. The table may change between the pieces: the log has the changes. Not thread-safe.
+ * of its names; or, if a file has those, only the counters that have changed since. The table may
+ * change between the pieces: the log has the changes. Not thread-safe.
  */
 public final class CounterImages {
   private static final int BYTES_AT_ONCE = 1 << 20; // about half a millisecond of the leader
   private static final int ORDINALS_AT_ONCE = BYTES_AT_ONCE / Integer.BYTES / 2;
+  private static final int CHANGES_AT_ONCE = 4_096; // or up to a page more
+  private static final int PAGES_AT_ONCE = 1_024; // most of which have no changes
 
   private final CounterTable counters;
   private final CounterPages pages;
@@ -53,6 +57,24 @@ public final class CounterImages {
    */
   public record Part(IntBuffer ordinals, String last, boolean isFull) {}
 
+  /**
+   * A counter that has changed since its page was copied to a file.
+   *
+   * @param content null if it was removed, and its ordinal is free
+   * @param mayExpire whether it may have an expiry in the file
+   * @param mayHaveScale whether it may have a scale in the file
+   */
+  public record Change(
+      int ordinal, @Nullable CounterContent content, boolean mayExpire, boolean mayHaveScale) {}
+
+  /**
+   * Some changed counters.
+   *
+   * @param nextPage where the next ones are
+   * @param isLast whether there are none
+   */
+  public record Changes(List<Change> changes, int nextPage, boolean isLast) {}
+
   /** Returns the number of counters when the copy began. */
   public int counters() {
     return size;
@@ -63,12 +85,46 @@ public final class CounterImages {
     return isEmpty;
   }
 
-  /** Returns some pages from a number on, of which the first exists. */
-  public List<Page> pages(int number, RequestIds ids) {
+  /** Returns the number of counters that have changed since they were copied to a file. */
+  public int changed() {
+    int changed = 0;
+    for (int number = 0; number < pages.size(); number++) {
+      changed += pages.get(number).changed();
+    }
+    return changed;
+  }
+
+  /** Returns changed counters from a page on. */
+  public Changes changes(int number, RequestIds ids) {
+    List<Change> some = new ArrayList<>();
+    int next = number;
+    int end = Math.min(pages.size(), number + PAGES_AT_ONCE);
+    for (; next < end && some.size() < CHANGES_AT_ONCE; next++) {
+      CounterTablePage page = pages.get(next);
+      for (int i = 0; page.changed() > 0 && i < CounterTablePage.SIZE; i++) {
+        if (page.is(i, CounterTablePage.CHANGED)) {
+          int ordinal = next * CounterTablePage.SIZE + i;
+          CounterContent content = counters.content(ordinal, ids);
+          some.add(new Change(ordinal, content, page.expiries != null, page.scales != null));
+        }
+      }
+    }
+    return new Changes(some, next, next >= pages.size());
+  }
+
+  /**
+   * Returns some pages from a number on, of which the first exists.
+   *
+   * @param isFile whether they are copied to a file that later snapshots refer to
+   */
+  public List<Page> pages(int number, RequestIds ids, boolean isFile) {
     List<Page> some = new ArrayList<>();
     int bytes = 0;
     do {
       Page page = page(number + some.size(), ids);
+      if (isFile) {
+        pages.get(page.number).copied();
+      }
       bytes += page.image.remaining();
       some.add(page);
     } while (bytes < BYTES_AT_ONCE && !some.getLast().isLast);

@@ -215,6 +215,14 @@ public final class CounterLoader {
     order.load(ordinals);
   }
 
+  /**
+   * Declares that a counter has changed since the order was written. It may be as it was when its
+   * page was written, which is earlier.
+   */
+  public void changed(int ordinal) {
+    order.changed(ordinal);
+  }
+
   /** Declares that all written counters were in the order, except those in the log. */
   public void ordered() {
     order.loaded();

@@ -176,7 +176,7 @@ public final class CounterTable {
     String name = name(ordinal);
     remove(ordinal);
     CounterTablePage page = page(ordinal);
-    page.unmark(ordinal & (PAGE - 1), ~CounterTablePage.VERSIONED & 0xff);
+    page.unmark(ordinal & (PAGE - 1), CounterTablePage.OWN);
     page.epoch(ordinal & (PAGE - 1), 0);
     if (name != null) {
       followers.forgotten(ordinal, name);
@@ -271,14 +271,16 @@ public final class CounterTable {
     CounterTablePage page = page(ordinal);
     followers.changing(this, ordinal, page.value(ordinal & (PAGE - 1)), value);
     page.value(ordinal & (PAGE - 1), value);
-    int flags = CounterTablePage.WRITTEN | CounterTablePage.TEXT | CounterTablePage.VERSIONED;
-    if (page.flags(ordinal & (PAGE - 1), flags) != CounterTablePage.WRITTEN) { // almost never
+    int usual = CounterTablePage.WRITTEN | CounterTablePage.CHANGED;
+    int flags = usual | CounterTablePage.TEXT | CounterTablePage.VERSIONED;
+    if (page.flags(ordinal & (PAGE - 1), flags) != usual) { // almost never
       dropText(ordinal);
       wrote(ordinal);
     }
   }
 
   private void wrote(int ordinal) {
+    page(ordinal).change(ordinal & (PAGE - 1));
     changed(ordinal);
     if (!isWritten(ordinal)) {
       mark(ordinal, CounterTablePage.WRITTEN);
@@ -380,6 +382,7 @@ public final class CounterTable {
       memoryBytes += (long) PAGE * Long.BYTES;
     }
     expiries[ordinal & (PAGE - 1)] = atMillis;
+    page.change(ordinal & (PAGE - 1));
     if (atMillis == 0) {
       unmark(ordinal, CounterTablePage.EXPIRES);
     } else {
@@ -391,10 +394,7 @@ public final class CounterTable {
   /** Records that a counter has a request id in the generation with this epoch, 1 to 255. */
   public void markIds(int ordinal, int epoch) {
     reach(ordinal);
-    CounterTablePage page = page(ordinal);
-    if (page.epoch(ordinal & (PAGE - 1)) != epoch) {
-      page.epoch(ordinal & (PAGE - 1), epoch);
-    }
+    page(ordinal).epoch(ordinal & (PAGE - 1), epoch);
   }
 
   /** Returns the epoch of the generation with its newest request id; 0 if it never had one. */
@@ -425,6 +425,7 @@ public final class CounterTable {
       page(ordinal).value(ordinal & (PAGE - 1), 0);
       dropText(ordinal);
       unmark(ordinal, CounterTablePage.WRITTEN);
+      page(ordinal).change(ordinal & (PAGE - 1));
       if (hasName(ordinal)) {
         written--;
         order.remove(ordinal);
@@ -439,10 +440,9 @@ public final class CounterTable {
    * marked before.
    */
   public boolean markDirty(int ordinal) {
-    CounterTablePage page = page(ordinal);
-    boolean wasDirty = page.is(ordinal & (PAGE - 1), CounterTablePage.DIRTY);
-    page.mark(ordinal & (PAGE - 1), CounterTablePage.DIRTY);
-    return !wasDirty;
+    boolean isNew = !is(ordinal, CounterTablePage.DIRTY);
+    mark(ordinal, CounterTablePage.DIRTY);
+    return isNew;
   }
 
   /** Clears the mark of {@link #markDirty}. */

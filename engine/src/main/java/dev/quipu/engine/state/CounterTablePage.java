@@ -46,6 +46,12 @@ final class CounterTablePage {
   /** Flag: its values have digits after the point. */
   static final int SCALED = 64;
 
+  /** Flag: it has changed since its page was copied to a file of counters. */
+  static final int CHANGED = 128;
+
+  /** The flags that a counter loses when it is forgotten. */
+  static final int OWN = WRITTEN | EXPIRES | TEXT | DIRTY | TOMBSTONE | SCALED;
+
   /** Image: the ordinals before it have no name; their number follows. */
   private static final int IMAGE_GAP = 1;
 
@@ -65,6 +71,7 @@ final class CounterTablePage {
   long nextExpiryMillis = Long.MAX_VALUE; // none expires before
   long @Nullable [] versions;
   byte @Nullable [] scales; // allocated with the first counter with a scale
+  private int changed; // counters with this flag
 
   byte[] bytes; // of names; place 0 stands for none
   int bytesEnd = 1;
@@ -104,13 +111,37 @@ final class CounterTablePage {
     slots[2 * index + 1] &= ~(long) flags;
   }
 
+  /** Sets {@link #CHANGED}. */
+  void change(int index) {
+    if (!is(index, CHANGED)) {
+      mark(index, CHANGED);
+      changed++;
+    }
+  }
+
+  /** Returns how many have {@link #CHANGED}. */
+  int changed() {
+    return changed;
+  }
+
+  /** Clears {@link #CHANGED} of all: they are being copied to a file of counters. */
+  void copied() {
+    for (int i = 0; changed > 0 && i < SIZE; i++) {
+      unmark(i, CHANGED);
+    }
+    changed = 0;
+  }
+
   int epoch(int index) {
     return (int) (slots[2 * index + 1] >>> EPOCH_SHIFT) & FLAGS;
   }
 
   void epoch(int index, int epoch) {
-    long others = slots[2 * index + 1] & ~((long) FLAGS << EPOCH_SHIFT);
-    slots[2 * index + 1] = others | (long) epoch << EPOCH_SHIFT;
+    if (epoch(index) != epoch) {
+      long others = slots[2 * index + 1] & ~((long) FLAGS << EPOCH_SHIFT);
+      slots[2 * index + 1] = others | (long) epoch << EPOCH_SHIFT;
+      change(index);
+    }
   }
 
   private int place(int index) {
@@ -157,6 +188,7 @@ final class CounterTablePage {
   }
 
   void name(int index, String name) {
+    change(index);
     byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
     int size = utf8.length + (utf8.length <= SHORT_MAX ? 1 : 2);
     while (bytesEnd + size > bytes.length) {
@@ -197,6 +229,7 @@ final class CounterTablePage {
     if (place != 0) {
       bytesDead += sizeAt(place);
       place(index, 0);
+      change(index);
     }
   }
 
@@ -277,6 +310,7 @@ final class CounterTablePage {
     } else {
       mark(index, SCALED);
     }
+    change(index);
     return isNew ? SIZE : 0;
   }
 

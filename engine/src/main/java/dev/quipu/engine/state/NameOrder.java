@@ -51,6 +51,11 @@ final class NameOrder {
     isLoaded = true;
   }
 
+  /** Declares, before the order is complete, that an ordinal may not be as when it was added. */
+  void changed(int ordinal) {
+    changed.set(ordinal);
+  }
+
   /** Adds an ordinal that is now written. */
   void add(int ordinal) {
     if (waitingCount == WAITING_MAX) {

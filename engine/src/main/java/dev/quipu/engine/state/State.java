@@ -62,6 +62,9 @@ public final class State implements Records.Reader {
    */
   public boolean isSalvaged;
 
+  /** The file that has the counters without their flag of changes; empty for none. */
+  public String counterFile = "";
+
   /** Commands applied so far, in all frames. */
   public long commands;
 

@@ -3,6 +3,7 @@ package dev.quipu.engine.commit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -47,6 +48,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -252,6 +255,70 @@ final class CheckpointerTest {
     for (int i = 0; i < items; i++) {
       assertEquals(Optional.of(item(i)), read.items.get(item(i).key()));
     }
+  }
+
+  private void addToEach(int from, int until) {
+    for (int i = from; i < until; i++) {
+      add("c" + i);
+    }
+  }
+
+  /** Returns how many of the counters have each value, after a read of the newest snapshot. */
+  private Map<Long, Long> values(String counterFile) throws IOException {
+    State read = fresh();
+    assertEquals(counterFile, read(read).counters());
+    read.ready();
+    return IntStream.range(0, read.counters.size())
+        .boxed()
+        .collect(Collectors.groupingBy(read.counters::value, Collectors.counting()));
+  }
+
+  private List<String> counterFiles() throws IOException {
+    return Snapshot.counterFiles(disk, directory).stream()
+        .map(path -> path.getFileName().toString())
+        .toList();
+  }
+
+  /** Many are 64 here: see Settings. */
+  @Test
+  void manyCountersAreInAFileUntilTooManyHaveChanged() throws IOException {
+    open(0);
+    addToEach(0, 63);
+    checkpointer().checkpoint();
+    assertEquals(List.of(), counterFiles());
+    addToEach(63, 80);
+    checkpointer().checkpoint();
+    List<String> first = counterFiles();
+    assertEquals(1, first.size());
+    assertEquals(Map.of(1L, 80L), values(first.getFirst()));
+    addToEach(0, 10);
+    checkpointer().checkpoint();
+    assertEquals(first, counterFiles());
+    assertEquals(Map.of(1L, 70L, 2L, 10L), values(first.getFirst()));
+    addToEach(9, 11); // now an eighth has changed
+    checkpointer().checkpoint();
+    List<String> second = counterFiles();
+    assertEquals(1, second.size());
+    assertNotEquals(first, second);
+    assertEquals(Map.of(1L, 69L, 2L, 10L, 3L, 1L), values(second.getFirst()));
+  }
+
+  @Test
+  void aFileOfCountersThatFailedIsWrittenAgain() throws IOException {
+    open(0);
+    addToEach(0, 80);
+    checkpointer().checkpoint();
+    List<String> first = counterFiles();
+    addToEach(0, 40);
+    disk.failing = ".snap.tmp";
+    assertThrows(IOException.class, () -> checkpointer().checkpoint());
+    disk.failing = "none";
+    assertEquals(first, counterFiles());
+    assertEquals(Map.of(1L, 80L), values(first.getFirst()), "the older snapshot is complete");
+    addToEach(40, 41);
+    checkpointer().checkpoint();
+    assertNotEquals(first, counterFiles());
+    assertEquals(Map.of(1L, 39L, 2L, 41L), values(counterFiles().getFirst()));
   }
 
   @Test

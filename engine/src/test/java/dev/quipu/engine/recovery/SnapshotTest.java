@@ -73,7 +73,7 @@ final class SnapshotTest {
   private void text(Snapshot snapshot, int length) throws IOException {
     state.name(0, "a");
     state.text(0, new byte[length]);
-    snapshot.counters(DirectoryWriter.still(state));
+    snapshot.counters(DirectoryWriter.still(state), false);
   }
 
   private Snapshot.Contents read(Path path, State into) throws IOException {
@@ -128,13 +128,13 @@ final class SnapshotTest {
             15,
             snapshot -> {
               snapshot.idFiles(List.of(ids), true);
-              snapshot.counters(DirectoryWriter.still(state));
+              snapshot.counters(DirectoryWriter.still(state), false);
               snapshot.item(ITEM);
             });
     State read = new State(IDENTITY, 1_000, 1_000, 0);
     assertEquals(
         new Snapshot.Contents(
-            START, List.of(new Snapshot.IdFileName("0000000000000005.ids", 77_000)), 15),
+            START, List.of(new Snapshot.IdFileName("0000000000000005.ids", 77_000)), "", 15),
         read(path, read));
     assertTrue(read.isSalvaged);
     assertEquals(5, read.counters.size());
@@ -159,7 +159,7 @@ final class SnapshotTest {
   void anEmptySnapshotIsRead() throws IOException {
     Path path = write(START, 12, snapshot -> snapshot.idFiles(List.of(), false));
     State read = new State(IDENTITY, 1_000, 1_000, 0);
-    assertEquals(new Snapshot.Contents(START, List.of(), 12), read(path, read));
+    assertEquals(new Snapshot.Contents(START, List.of(), "", 12), read(path, read));
     assertFalse(read.isSalvaged);
     assertEquals(0, read.counters.size());
   }
@@ -268,7 +268,7 @@ final class SnapshotTest {
                 state.name(i, "c" + i);
                 state.text(i, new byte[100_000 + i]);
               }
-              snapshot.counters(DirectoryWriter.still(state));
+              snapshot.counters(DirectoryWriter.still(state), false);
               snapshot.item(wide);
               snapshot.item(ITEM);
             });
@@ -367,7 +367,7 @@ final class SnapshotTest {
           end(out);
         });
     assertEquals(
-        new Snapshot.Contents(new Snapshot.Start(1, 2, 3), List.of(), 5),
+        new Snapshot.Contents(new Snapshot.Start(1, 2, 3), List.of(), "", 5),
         read(path, new State(IDENTITY, 1_000, 1_000, 0)));
     assertSays(damage(frame(SnapshotTest::start)), "the end is missing");
     assertSays(damage(frame(SnapshotTest::end)), "the end is missing");

@@ -162,7 +162,7 @@ public final class WrittenDirectory {
         new Snapshot.Start(startFrame, 2 * (startFrame - 1), 1_000 * startFrame - 500);
     try (Snapshot snapshot = Snapshot.start(disk, path, IDENTITY, start)) {
       snapshot.idFiles(List.of(files), false);
-      snapshot.counters(DirectoryWriter.still(state));
+      snapshot.counters(DirectoryWriter.still(state), false);
       snapshot.end(endFrame);
     }
     return path.resolve("snapshot-%016d.snap".formatted(startFrame));

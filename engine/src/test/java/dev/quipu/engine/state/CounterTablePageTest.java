@@ -137,7 +137,7 @@ final class CounterTablePageTest {
     assertEquals(1 + 2 * 128 + 515, page.bytesEnd);
     for (int i = 0; i < 7; i++) {
       assertEquals(-i, page.value(i));
-      assertEquals(EXPIRING, page.flags(i, 0xff));
+      assertEquals(EXPIRING | CounterTablePage.CHANGED, page.flags(i, 0xff));
       assertEquals(255 - i, page.epoch(i));
       assertEquals(i >= 5, page.hasName(i));
     }

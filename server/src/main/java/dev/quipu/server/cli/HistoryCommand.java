@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
       "A line has the start of the time, the value at its end, and the change; - if",
       "it is not known; the last line says if its time is not over. Nothing is",
       "printed for the time before the first known value.",
-      "The server keeps what its --history names. A TIME may be a date."
+      "The server keeps what its --history names."
     },
     footer = {
       "",

@@ -9,6 +9,9 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** A blocking connection for setup before and checks after a load. */
 public final class ControlConnection implements AutoCloseable {
@@ -51,6 +54,30 @@ public final class ControlConnection implements AutoCloseable {
         String answer = line();
         if (!answer.equals("STORED")) {
           throw new IllegalStateException("set: " + answer);
+        }
+      }
+    }
+  }
+
+  /** Adds 1 to keys from a number on, over the Redis protocol. */
+  public void addToAll(int from, int until) throws IOException {
+    pipeline(from, until, i -> Request.respText("INCR", Request.key(i)));
+  }
+
+  /** Creates keys, which expire within some seconds, over the Redis protocol. */
+  public void expireAll(int keys, int seconds) throws IOException {
+    pipeline(
+        0, keys, i -> Request.respText("SET", "expiring:" + i, "1", "EX", "" + (1 + i % seconds)));
+  }
+
+  private void pipeline(int from, int until, IntFunction<String> request) throws IOException {
+    for (int at = from; at < until; at += BATCH) {
+      int end = Math.min(until, at + BATCH);
+      send(IntStream.range(at, end).mapToObj(request).collect(Collectors.joining()));
+      for (int i = at; i < end; i++) {
+        String answer = line();
+        if (!answer.startsWith(":") && !answer.equals("+OK")) {
+          throw new IllegalStateException(answer);
         }
       }
     }

@@ -12,10 +12,13 @@ public final class PeriodFlags {
       description = "minute, hour or day, of a time zone as in day@Europe/Berlin (default hour).")
   private String step = "hour";
 
-  @Option(names = "--from", paramLabel = "TIME", description = "Begin here (default: a day ago).")
+  @Option(
+      names = "--from",
+      paramLabel = "TIME",
+      description = "Begin here: a time, a date, or how long ago, such as 7d (default: a day ago).")
   private @Nullable String from;
 
-  @Option(names = "--to", paramLabel = "TIME", description = "End here (default: now).")
+  @Option(names = "--to", paramLabel = "TIME", description = "End here, likewise (default: now).")
   private @Nullable String to;
 
   /** Returns the step. */

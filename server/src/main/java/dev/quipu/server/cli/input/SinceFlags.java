@@ -10,8 +10,8 @@ public final class SinceFlags {
       names = "--since",
       paramLabel = "TIME",
       description =
-          "With --top, print those that increased most since this time, or the start of the step in"
-              + " which it is.")
+          "With --top, print those that increased most since this time, or how long ago, such as"
+              + " 2h, or the start of the step in which it is.")
   private @Nullable String since;
 
   @Option(

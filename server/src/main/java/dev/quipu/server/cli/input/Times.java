@@ -1,5 +1,6 @@
 package dev.quipu.server.cli.input;
 
+import dev.quipu.time.Clock;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.OffsetDateTime;
@@ -13,16 +14,25 @@ public final class Times {
   private Times() {}
 
   /**
-   * Checks the time of an option, which a server parses in its time zone.
+   * Returns the time of an option, in the format of {@link #time}: a date is in the time zone of
+   * the server. It may also say how long ago that is.
    *
-   * @throws IllegalArgumentException if it is in another format than {@link #time} parses
+   * @throws IllegalArgumentException if it is in another format
    */
   static Optional<String> checked(String option, @Nullable String text) {
+    if (text == null) {
+      return Optional.empty();
+    }
+    if (text.matches("[0-9]{1,4}[smhd]")) {
+      long ago = DurationConverter.duration(text).toMillis();
+      return Optional.of(Instant.ofEpochMilli(Clock.system().epochMillis() - ago).toString());
+    }
     try {
-      Optional<Instant> unused = Optional.ofNullable(text).map(Times::time);
-      return Optional.ofNullable(text);
+      Instant unused = time(text);
+      return Optional.of(text);
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(option + ": " + e.getMessage(), e);
+      throw new IllegalArgumentException(
+          "%s: %s, or 2h for two hours ago".formatted(option, e.getMessage()), e);
     }
   }
 

@@ -4,6 +4,8 @@ import dev.quipu.engine.Durability;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.history.HistoryRules;
 import dev.quipu.server.cli.input.SizeConverter;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -11,6 +13,11 @@ import picocli.CommandLine.Option;
 public final class EngineFlags {
   /** The heap that remains for request ids and requests: at least one part in this many. */
   private static final int MEMORY_SHARE = 4;
+
+  private static final long SNAPSHOT_AFTER_MIN = 16 << 20;
+
+  /** Segments of the log between two snapshots: at least this many. */
+  private static final int SEGMENTS_MIN = 4;
 
   @Option(
       names = "--durability",
@@ -44,6 +51,15 @@ public final class EngineFlags {
               + " 'views/*=none,day:5y' for new steps. none discards all.")
   private @Nullable HistoryRules history;
 
+  @Option(
+      names = "--snapshot-after",
+      paramLabel = "SIZE",
+      converter = SizeConverter.class,
+      description =
+          "Take a snapshot after this much log, from 16m (default: 256m). With less, a start after"
+              + " a crash reads less, and more is written.")
+  private @Nullable Long snapshotAfter;
+
   Durability durability() {
     return durability;
   }
@@ -62,6 +78,9 @@ public final class EngineFlags {
     if (history != null) {
       options = options.withHistory(history);
     }
+    if (snapshotAfter != null) {
+      options = withSnapshotAfter(options, snapshotAfter);
+    }
     if (memory == null) {
       return options;
     }
@@ -69,6 +88,15 @@ public final class EngineFlags {
     long bytes = withinHeap(memory, heap);
     long index = Math.min(options.idIndexBytesMax(), (heap - bytes) / MEMORY_SHARE);
     return options.withMemoryBytesMax(bytes).withIdIndexBytesMax(index);
+  }
+
+  private static EngineOptions withSnapshotAfter(EngineOptions options, long bytes) {
+    if (bytes < SNAPSHOT_AFTER_MIN) {
+      throw new IllegalArgumentException(
+          "--snapshot-after is %d MiB; it must be from 16 MiB".formatted(bytes >> 20));
+    }
+    int segment = (int) Math.min(options.segmentBytes(), bytes / SEGMENTS_MIN);
+    return options.withLog(segment, bytes);
   }
 
   private static long withinHeap(long bytes, long heap) {
@@ -89,12 +117,22 @@ public final class EngineFlags {
    * @throws IllegalArgumentException naming the first that is
    */
   void requireUnset() {
-    boolean isDurable = durability instanceof Durability.Fsync;
-    String other = memory == null && history != null ? "--history" : "--memory";
-    if (!isDurable || memory != null || history != null) {
+    List<String> set = new ArrayList<>();
+    if (!(durability instanceof Durability.Fsync)) {
+      set.add("--durability");
+    }
+    if (memory != null) {
+      set.add("--memory");
+    }
+    if (history != null) {
+      set.add("--history");
+    }
+    if (snapshotAfter != null) {
+      set.add("--snapshot-after");
+    }
+    if (!set.isEmpty()) {
       throw new IllegalArgumentException(
-          "%s needs the engine (--data, or --store engine:DIR)"
-              .formatted(isDurable ? other : "--durability"));
+          set.getFirst() + " needs the engine (--data, or --store engine:DIR)");
     }
   }
 }
