@@ -22,6 +22,7 @@ const LINKS = [
 const STATES = {
   live: 'live',
   connecting: 'connecting…',
+  lost: 'no connection',
   unsupported: 'not live: this store does not report changes',
 };
 
@@ -42,6 +43,9 @@ function App() {
         {token.value && <button class="quiet" onClick={() => signIn('')}>Sign out</button>}
       </header>
       <main id="main" tabIndex={-1}>
+        {state.value === 'lost' && (
+          <p class="trouble" role="alert">The server does not respond. What is shown is what it was before.</p>
+        )}
         {isTokenNeeded.value ? <SignIn /> : <Page key={`${page} ${query.name || query.url || query.records || query.revisions || ''}`} query={query} />}
       </main>
     </>

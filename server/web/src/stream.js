@@ -4,7 +4,10 @@ import { askServer } from './parts/useServer.js';
 
 const RETRY_MILLIS = 1000;
 
-/** Whether the last stream that was opened is connected: live, connecting, or unsupported; empty before the first. */
+/**
+ * Whether the last stream that was opened is connected: live, connecting, lost if that has failed, or unsupported; empty
+ * before the first.
+ */
 export const state = signal('');
 
 /**
@@ -49,7 +52,7 @@ async function run(prefix, present, receive, signal) {
       // lost: connect again
     }
     if (!signal.aborted) {
-      state.value = 'connecting';
+      state.value = state.value === 'live' ? 'connecting' : 'lost';
       await new Promise((resolve) => setTimeout(resolve, RETRY_MILLIS));
     }
   }

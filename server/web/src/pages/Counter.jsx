@@ -16,12 +16,27 @@ import { follow, state } from '../stream.js';
 import { attribute, grouped, javaString, local, quoted, shown } from '../text.js';
 
 const POINTS_MAX = 3000;
+const SECONDS_MIN = 60; // that the chart shows
 
 export function Counter({ query }) {
-  const name = query.name || '';
+  return /^[.]{1,2}$/.test(query.name) ? <Unreachable name={query.name} /> : <Reachable name={query.name || ''} />;
+}
+
+/** Browsers take the path of these names for that of a directory. */
+function Unreachable({ name }) {
+  return (
+    <>
+      <h1>{name}</h1>
+      <p class="trouble">A browser cannot request the counter {name}: it takes this path for another one. Use a command: <code>quipu get {name}</code></p>
+    </>
+  );
+}
+
+function Reachable({ name }) {
   const how = useServer();
   const read = useData(path(name), state.value === 'unsupported' ? 2000 : 30000);
   const live = useLive(name);
+  const now = useNow();
   const value = live.value === undefined ? read.data?.value : live.value;
   const isMissing = value === null || (value === undefined && read.problem?.status === 404);
   const prefix = name.slice(0, name.lastIndexOf('/') + 1);
@@ -37,8 +52,13 @@ export function Counter({ query }) {
         <p class="figure" aria-live="polite">{isMissing ? 'never counted' : grouped(value ?? '…')}</p>
         <Gauge value={value} />
         <Balance data={read.data} />
-        {live.times.length > 1 && (
-          <Chart times={live.times} values={live.values} label={`Value of ${shown(name)} since this page was opened`} />
+        {live.times.length > 0 && (
+          <Chart
+            times={[...live.times, now]}
+            values={[...live.values, live.values.at(-1)]}
+            label={`Value of ${shown(name)} since this page was opened`}
+            secondsMin={SECONDS_MIN}
+          />
         )}
       </section>
       {how && (isPastKept(name) ? <Past name={name} /> : how.technique === 'engine' && <NoPast name={name} />)}
@@ -253,6 +273,16 @@ function Open({ name }) {
 }
 
 /** The value as it changes, and its course since the page was opened. */
+/** The time in seconds, each second. */
+function useNow() {
+  const [now, setNow] = useState(Date.now() / 1000);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now() / 1000), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
 function useLive(name) {
   const [live, setLive] = useState({ value: undefined, times: [], values: [] });
   useEffect(() => {

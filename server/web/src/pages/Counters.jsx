@@ -58,7 +58,7 @@ export function Counters({ query }) {
       </form>
       <div class="columns wide">
         <section class="card" aria-labelledby="found">
-          <h2 id="found">{text ? `Names with “${shown(text)}”` : SORTS.find(([each]) => each === sort)?.[1]}</h2>
+          <h2 id="found">{text ? `Names with “${shown(text)}”` : `By ${SORTS.find(([each]) => each === sort)?.[1].toLowerCase()}`}</h2>
           <Trouble problem={found.problem} />
           {found.data && rows.length === 0 && <p class="note">No counters.</p>}
           {isByChange && found.data?.since && (

@@ -4,7 +4,7 @@ import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { sum, useFigures } from '../parts/useFigures.js';
 import { href } from '../router.js';
-import { follow } from '../stream.js';
+import { follow, state } from '../stream.js';
 import { grouped, shown } from '../text.js';
 
 const SECONDS = 120;
@@ -73,7 +73,7 @@ class Movement {
     }
     while (this.time < time) {
       this.times.push(this.time);
-      this.changed.push(this.now);
+      this.changed.push(state.value === 'live' ? this.now : null);
       this.times.shift();
       this.changed.shift();
       this.moves.push(this.moves.shift().fill(0));
@@ -132,13 +132,13 @@ export function Overview() {
   }, []);
   const top = useData('/v1/counters?sort=-value&limit=10', 5000);
   const spaces = useData('/v1/namespaces?sort=-sum&limit=100', 5000);
-  const latest = summary.changed.at(-1) || 0;
+  const latest = summary.changed.at(-1);
   return (
     <>
       <h1>Overview</h1>
       <section class="card" aria-labelledby="changes">
         <h2 id="changes">Counters that changed, per second</h2>
-        <p class="figure">{grouped(latest)}</p>
+        <p class="figure">{latest === null ? '…' : grouped(latest)}</p>
         <Chart
           times={summary.times}
           values={summary.changed}
@@ -150,11 +150,13 @@ export function Overview() {
         <section class="card" aria-labelledby="top">
           <h2 id="top">Greatest values</h2>
           <Trouble problem={top.problem} />
-          <Names
-            rows={(top.data?.counters || []).map((each) => [each.name, grouped(each.value)])}
-            heads={['Counter', 'Value']}
-            empty="There are no counters yet. Count something:"
-          />
+          {top.data && (
+            <Names
+              rows={top.data.counters.map((each) => [each.name, grouped(each.value)])}
+              heads={['Counter', 'Value']}
+              empty="There are no counters yet. Count something:"
+            />
+          )}
           {top.data?.counters.length === 0 && (
             <pre tabIndex={0}><code>curl -X POST -H 'Content-Type: application/json' -d '{'{"delta":1}'}' {location.origin}/v1/counters/likes/add</code></pre>
           )}
@@ -166,13 +168,15 @@ export function Overview() {
               name, (change > 0 ? '+' : '') + grouped(Math.round(change * 1e6) / 1e6),
             ])}
             heads={['Counter', 'Change']}
-            empty="Nothing changes now."
+            empty={latest === null ? 'Not known yet.' : 'Nothing changes now.'}
           />
         </section>
         <section class="card" aria-labelledby="spaces">
           <h2 id="spaces">Namespaces</h2>
           <Trouble problem={spaces.problem} />
-          <Spaces rows={(spaces.data?.namespaces || []).filter((each) => each.name.endsWith('/')).slice(0, 20)} />
+          {spaces.data && (
+            <Spaces rows={spaces.data.namespaces.filter((each) => each.name.endsWith('/')).slice(0, 20)} />
+          )}
         </section>
       </div>
     </>

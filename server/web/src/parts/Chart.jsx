@@ -38,8 +38,12 @@ function range(chart, least, greatest) {
     : uPlot.rangeNum(least, greatest, 0.1, true);
 }
 
-/** A line of values over time. The values are repeated in words by the page, for a screen reader. */
-export function Chart({ times, values, label, isBars }) {
+/**
+ * A line of values over time. The values are repeated in words by the page, for a screen reader.
+ *
+ * @param secondsMin the least time that is shown
+ */
+export function Chart({ times, values, label, isBars, secondsMin = 0 }) {
   const place = useRef(null);
   const chart = useRef(null);
   useEffect(() => {
@@ -54,7 +58,10 @@ export function Chart({ times, values, label, isBars }) {
         legend: { show: false },
         cursor: { show: false },
         axes: [{ ...axis, values: times24 }, { ...axis, size: 70 }],
-        scales: { y: { range } },
+        scales: {
+          x: secondsMin ? { range: (self, first, last) => [Math.min(first, last - secondsMin), last] } : {},
+          y: { range },
+        },
         series: [
           {},
           {

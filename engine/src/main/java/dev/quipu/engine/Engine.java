@@ -131,7 +131,6 @@ public final class Engine implements EmbeddedEngine {
     for (Path each : List.of(directory, Log.directory(directory), IdFiles.directory(directory))) {
       disk.syncDirectory(each); // what was read may not be durable yet: see Log.writeAgain
     }
-    long logBytes = found.logBytes(disk);
     this.log =
         opened.add(
             Log.open(
@@ -166,7 +165,7 @@ public final class Engine implements EmbeddedEngine {
             log,
             highWater,
             history.keeping(),
-            logBytes);
+            found.logBytes());
     opened.add(checkpointer::closeForFastStart);
     this.sweeper = new ExpirySweeper(committer, options.segmentBytes());
     opened.add(

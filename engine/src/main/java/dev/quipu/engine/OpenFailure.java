@@ -6,6 +6,7 @@ import dev.quipu.engine.environment.Disk;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /** Explains why a directory cannot be opened. */
@@ -32,6 +33,7 @@ final class OpenFailure {
     return switch (e) {
       case FileAlreadyExistsException isFile -> "it is a file, not a directory";
       case AccessDeniedException denied -> "no permission for " + denied.getFile();
+      case NoSuchFileException missing -> "it cannot be created there";
       default -> String.valueOf(e.getMessage());
     };
   }

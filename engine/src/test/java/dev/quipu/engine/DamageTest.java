@@ -1,10 +1,12 @@
 package dev.quipu.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.AddResult;
 import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
@@ -187,6 +189,7 @@ final class DamageTest {
       }
       engine.checkpoint();
       engine.add(new Add("many/7", 6, null));
+      engine.add(new Add("a", 1, RequestId.of("later")));
       engine.checkpoint();
     }
     Path counters = Snapshot.counterFiles(new FileDisk(), data).getFirst();
@@ -198,6 +201,11 @@ final class DamageTest {
     assertTrue(Files.exists(data.resolve("damaged").resolve(counters.getFileName())));
     try (Engine engine = Engine.open(data, OPTIONS)) {
       assertEquals(7, engine.read("many/7").orElseThrow().value());
+      assertEquals(ADDS + 1, engine.read("a").orElseThrow().value());
+      for (String id : List.of("id-0", "later")) { // the files of ids are sound
+        AddResult result = engine.add(new Add("a", 1, RequestId.of(id)));
+        assertInstanceOf(AddResult.Replayed.class, result, id);
+      }
     }
   }
 

@@ -63,7 +63,6 @@ public final class Checkpointer implements AutoCloseable {
   private static final Duration TICK = Duration.ofSeconds(1);
   private static final Duration PAUSE = Duration.ofMillis(8); // after each MiB: at most 125 MiB/s
   private static final int LOOKS_PER_WINDOW = 64;
-  private static final int CHANGED_SHARE = 8; // with more changes a start would take longer
   private static final Logger LOGGER = LoggerFactory.getLogger(Checkpointer.class);
 
   private final Disk disk;
@@ -162,7 +161,8 @@ public final class Checkpointer implements AutoCloseable {
         read(state -> {
           int counters = state.counters.named();
           boolean isUseful =
-              counters >= fileMin && state.counters.images().changed() <= counters / CHANGED_SHARE;
+              counters >= fileMin
+                  && state.counters.images().changed() <= settings.changedCountersMax(counters);
           state.counterFile = isUseful ? state.counterFile : "";
           return state.counterFile;
         });

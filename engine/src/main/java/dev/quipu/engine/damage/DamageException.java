@@ -12,8 +12,8 @@ import java.nio.file.Path;
 public final class DamageException extends NotAppliedException {
   private static final long serialVersionUID = 1;
   private static final String REMEDY =
-      "Run 'quipu check --data DIR' to list all damage, 'quipu salvage --data DIR' to keep the"
-          + " intact data";
+      "Run 'quipu check --data DIR' to list all damage; then restore a backup, or run 'quipu salvage"
+          + " --data DIR' to keep what is before the damage";
   private static final String NO_REMEDY =
       "Restore the file from a backup: nothing in the directory can be read without it";
 

@@ -31,9 +31,19 @@ public record Settings(
   /** Log bytes per counter, so that all counters take a small part of the log that they replace. */
   private static final int LOG_BYTES_PER_COUNTER = 2_048;
 
+  /** Of the counters of a file, as many may have changed: a start reads them one by one. */
+  private static final int CHANGED_SHARE = 32;
+
+  private static final int CHANGED_SHARE_OF_FEW = 4;
+
   /** Returns from how many counters on snapshots refer to a file of counters. */
   public long countersOfFileMin() {
     return checkpointBytes / LOG_BYTES_PER_COUNTER;
+  }
+
+  /** Returns how many counters may have changed since a file until another one is written. */
+  public long changedCountersMax(long counters) {
+    return Math.max(counters / CHANGED_SHARE, countersOfFileMin() / CHANGED_SHARE_OF_FEW);
   }
 
   /**

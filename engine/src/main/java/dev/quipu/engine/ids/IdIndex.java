@@ -93,15 +93,22 @@ public final class IdIndex {
     return part[slot(part, stored)] == stored;
   }
 
+  /** Makes room for this number of ids, so that no part grows several times. */
+  void reserve(int ids) {
+    int slots = (int) (ids * 1.8 / PARTS); // for the lowest load limit
+    for (int number = 0; number < PARTS; number++) {
+      if (slots > parts[number].length) {
+        resize(number, slots);
+      }
+    }
+  }
+
   void add(long hash) {
     int number = part(hash);
     int[] part = parts[number];
-    boolean isNone = used[number] == 0; // which all parts without ids share
-    if (isNone || used[number] * 256L >= part.length * (150L + number % 32)) {
-      int[] larger = grown(part);
-      bytes += bytes(larger) - (isNone ? 0 : bytes(part));
-      part = larger;
-      parts[number] = larger;
+    if (isNone(part) || used[number] * 256L >= part.length * (150L + number % 32)) {
+      resize(number, Math.max(SLOTS_FIRST, part.length + part.length / 2));
+      part = parts[number];
     }
     int stored = stored(hash);
     int slot = slot(part, stored);
@@ -111,18 +118,24 @@ public final class IdIndex {
     }
   }
 
+  private static boolean isNone(int[] part) {
+    return part.length < SLOTS_FIRST;
+  }
+
   private static long bytes(int[] part) {
     return ARRAY_HEADER_BYTES + (long) part.length * Integer.BYTES;
   }
 
-  private static int[] grown(int[] part) {
-    int[] larger = new int[Math.max(SLOTS_FIRST, part.length + part.length / 2)];
+  private void resize(int number, int slots) {
+    int[] part = parts[number];
+    int[] larger = new int[slots];
     for (int stored : part) {
       if (stored != 0) {
         larger[slot(larger, stored)] = stored;
       }
     }
-    return larger;
+    bytes += bytes(larger) - (isNone(part) ? 0 : bytes(part));
+    parts[number] = larger;
   }
 
   /** Returns the slot with these bits of a hash, or the free one where they belong. */

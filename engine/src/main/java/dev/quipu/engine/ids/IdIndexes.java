@@ -70,6 +70,11 @@ final class IdIndexes {
     current.add(hash);
   }
 
+  /** Makes room for this number of ids. */
+  void reserve(int ids) {
+    current.reserve(ids);
+  }
+
   /** Returns whether an index may have an id. */
   boolean mayHold(long hash) {
     for (IdIndex each : indexes) {

@@ -162,7 +162,7 @@ public final class IdTable {
     int number = part(hash);
     Part part = parts[number];
     if (part.used * 256L >= part.slots.length * (192L + number % 32)) {
-      grow(part);
+      resize(part, part.slots.length + part.slots.length / 4);
     }
     int slot = part.slot(hash, high, low, ordinal(meta), scratch);
     scratch[0] = high;
@@ -180,8 +180,18 @@ public final class IdTable {
     newestMillis = Math.max(newestMillis, timeMillis);
   }
 
-  private void grow(Part part) {
-    int[] larger = new int[part.slots.length + part.slots.length / 4];
+  /** Makes room for this number of ids, so that no part grows several times. */
+  void reserve(int ids) {
+    int slots = (int) (ids * 1.4 / PARTS); // for the lowest load limit
+    for (Part part : parts) {
+      if (slots > part.slots.length) {
+        resize(part, slots);
+      }
+    }
+  }
+
+  private void resize(Part part, int slots) {
+    int[] larger = new int[slots];
     for (int filled : part.slots) {
       if (filled != 0) {
         long hash = part.hash(filled, secret);

@@ -50,7 +50,10 @@ public final class RequestIds {
   public static final int EPOCH_BEFORE = EPOCHS - 1;
 
   private final long windowMillis;
+  private static final int RESERVED_SHARE = 16; // of a table
+
   private final int tableMax;
+  private boolean isReserved;
   private final Deque<IdTable> waiting = new ArrayDeque<>();
   private final List<IdFile> files = new ArrayList<>();
   private final IdIndexes indexes;
@@ -180,6 +183,18 @@ public final class RequestIds {
   }
 
   /**
+   * Makes room for a full table once there are many ids: a log with many has more, and growing the
+   * table step by step would take longer than reading them.
+   */
+  public void reserve() {
+    if (!isReserved && active.size() > tableMax / RESERVED_SHARE) {
+      isReserved = true;
+      active.reserve(tableMax);
+      indexes.reserve(tableMax);
+    }
+  }
+
+  /**
    * Ends the active generation if it is full or old.
    *
    * @return whether a table now waits for the disk
@@ -231,6 +246,13 @@ public final class RequestIds {
     file.setIndex(table.index());
     waiting.remove(table);
     insert(file);
+  }
+
+  /** Replaces a table with the file that it was written to, while nothing else reads the table. */
+  public void replaced(IdTable table, IdFile file) {
+    sealed(table, file);
+    table.clear();
+    reuse(table);
   }
 
   /** Accepts a cleared table, whose memory is reused for another generation. */

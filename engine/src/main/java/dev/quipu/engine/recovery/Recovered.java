@@ -10,6 +10,8 @@ import dev.quipu.engine.state.State;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The result of reading a data directory.
@@ -22,6 +24,7 @@ import java.util.List;
  * @param isTailStale whether discarded frames follow the end, so that appending must continue in a
  *     new segment
  * @param validAfterDamage commands in intact frames after a damaged one
+ * @param logBytes bytes of log that were read after the snapshot
  * @param notes notes for the operator
  */
 public record Recovered(
@@ -34,22 +37,23 @@ public record Recovered(
     boolean isTailStale,
     List<DamageException> damages,
     long validAfterDamage,
+    long logBytes,
     List<String> notes) {
-
-  /** Returns the number of bytes of log that a start reads. */
-  public long logBytes(Disk disk) throws IOException {
-    long bytes = segments.isEmpty() ? 0 : end;
-    for (int i = 0; i < segments.size() - 1; i++) {
-      bytes += disk.size(segments.get(i).path());
-    }
-    return bytes;
-  }
+  private static final Logger LOGGER = LoggerFactory.getLogger(Recovered.class);
 
   /**
    * Prepares the directory for writes: marks it as one of this format, and removes what is not part
    * of the state, which are files of forgotten request ids, replaced files of counters, and drafts.
    */
   public void prepare(Disk disk, Path directory) throws IOException {
+    if (highWater.frame() > 0 && highWater.end() == 0) {
+      LOGGER
+          .atInfo()
+          .addKeyValue("directory", directory)
+          .addKeyValue("logBytes", logBytes)
+          .addKeyValue("counters", state.counters.writtenSize())
+          .log("Recovered: the last run did not end with a stop");
+    }
     FormatFile.upgrade(disk, directory);
     List<Path> used = state.ids.files().stream().map(IdFile::path).toList();
     for (Path file : disk.list(IdFiles.directory(directory))) {

@@ -70,6 +70,7 @@ public final class Recovery {
   private int unsealed; // tables that could not be written to disk
   private long durableFrame; // this, and all before it
   private long validAfterDamage;
+  private long logBytes;
   private final SegmentReader reader;
   private final boolean isUnsynced;
   private boolean isTailStale;
@@ -120,6 +121,7 @@ public final class Recovery {
         recovery.isTailStale,
         recovery.damages,
         recovery.validAfterDamage,
+        recovery.logBytes,
         recovery.notes);
   }
 
@@ -139,8 +141,7 @@ public final class Recovery {
     state.frame = next - 1;
     boolean sound = true;
     for (int i = 0; i < segments.size() && sound; i++) {
-      boolean last = i == segments.size() - 1;
-      sound = readSegment(segments.get(i), last);
+      sound = readSegment(segments.get(i), i == segments.size() - 1);
     }
     state.timeMillis = Math.max(state.timeMillis, highWater.ageMillis());
     state.ready();
@@ -173,25 +174,25 @@ public final class Recovery {
       report(uselessSnapshot);
       notes.add("the log goes back to its first frame; the snapshot is not needed");
     } else if (path.isPresent()) {
-      try {
-        Snapshot.Contents contents = SnapshotReader.read(disk, path.get(), identity, state);
-        next = contents.start().frame();
+      SnapshotReader.Attempt found = SnapshotReader.attempt(disk, path.get(), identity, state);
+      next = Snapshot.frameOf(path.get());
+      if (found.contents().isPresent()) {
+        Snapshot.Contents contents = found.contents().get();
         endFrame = contents.endFrame();
         state.commands = contents.start().commands();
         state.timeMillis = contents.start().timeMillis();
         state.counterFile = contents.counters();
-        for (Snapshot.IdFileName file : contents.idFiles()) {
-          listed.add(IdFiles.directory(directory).resolve(file.name()));
-        }
-      } catch (DamageException e) {
-        report(e);
-        next = Snapshot.frameOf(path.get());
+      } else {
+        report(found.damages().getFirst());
         if (hasFirstFrame()) {
-          uselessSnapshot = e;
+          uselessSnapshot = found.damages().getFirst();
           mustStartAgain = true;
           return next;
         }
         notes.add("frames up to %d were only in the snapshot".formatted(next - 1));
+      }
+      for (Snapshot.IdFileName file : found.idFiles()) {
+        listed.add(IdFiles.directory(directory).resolve(file.name()));
       }
     }
     readIdFiles(listed, next);
@@ -349,6 +350,7 @@ public final class Recovery {
       next++;
     }
     end = at;
+    logBytes += at - start.at;
     if (!last) {
       long following = segments.get(segments.indexOf(segment) + 1).firstFrame();
       if (following != next) {
@@ -455,6 +457,7 @@ public final class Recovery {
     state.idsAreSealed = isSealed;
     Records.read(payload, state);
     state.commands = head.commandsBefore() + head.commands();
+    state.ids.reserve();
     if (state.ids.advance(head.timeMillis()) && !lenient) {
       sealWaiting();
     }
@@ -484,7 +487,7 @@ public final class Recovery {
             disk, Objects.requireNonNull(reading).path(), Math.min(syncedEnd, readEnd), readEnd);
         durableFrame = state.frame;
       }
-      state.ids.sealed(table, IdFiles.write(disk, directory, table));
+      state.ids.replaced(table, IdFiles.write(disk, directory, table));
     }
   }
 

@@ -28,12 +28,28 @@ public final class SnapshotReader {
   private SnapshotReader() {}
 
   /**
+   * What was read.
+   *
+   * @param contents empty if any of it is damaged
+   * @param idFiles also of a damaged one, as far as they are known
+   * @param damages the first of which says why it is not complete; empty if it is
+   */
+  public record Attempt(
+      Optional<Contents> contents, List<IdFileName> idFiles, List<DamageException> damages) {}
+
+  /** Reads what can be read of a snapshot into {@code state}. */
+  public static Attempt attempt(Disk disk, Path path, long identity, State state)
+      throws IOException {
+    return attempt(disk, path, identity, new Reading(state));
+  }
+
+  /**
    * Reads a snapshot into {@code state}.
    *
    * @throws DamageException if any of it is damaged
    */
   public static Contents read(Disk disk, Path path, long identity, State state) throws IOException {
-    return read(disk, path, identity, new Reading(state));
+    return whole(attempt(disk, path, identity, state));
   }
 
   /**
@@ -42,10 +58,17 @@ public final class SnapshotReader {
    * @throws DamageException if any of it is damaged
    */
   public static Contents outline(Disk disk, Path path, long identity) throws IOException {
-    return read(disk, path, identity, new Outline());
+    return whole(attempt(disk, path, identity, new Outline()));
   }
 
-  private static Contents read(Disk disk, Path path, long identity, Outline reading)
+  private static Contents whole(Attempt attempt) {
+    if (attempt.contents.isEmpty()) {
+      throw attempt.damages.getFirst();
+    }
+    return attempt.contents.get();
+  }
+
+  private static Attempt attempt(Disk disk, Path path, long identity, Outline reading)
       throws IOException {
     try {
       readFile(disk, path, identity, reading);
@@ -53,12 +76,17 @@ public final class SnapshotReader {
       reading.damages.add(e);
     }
     Start start = reading.start;
+    List<IdFileName> idFiles = List.copyOf(reading.idFiles);
+    if (start == null && reading.damages.isEmpty()) {
+      reading.damages.add(missingEnd(path, 0));
+    }
     if (start == null || !reading.damages.isEmpty()) {
       reading.finish(); // a salvage keeps what was read
-      throw reading.damages.isEmpty() ? missingEnd(path, 0) : reading.damages.getFirst();
+      return new Attempt(Optional.empty(), idFiles, reading.damages);
     }
     reading.end();
-    return new Contents(start, List.copyOf(reading.idFiles), reading.counters, reading.end);
+    Contents contents = new Contents(start, idFiles, reading.counters, reading.end);
+    return new Attempt(Optional.of(contents), idFiles, reading.damages);
   }
 
   private static void readFile(Disk disk, Path path, long identity, Outline reading)

@@ -18,7 +18,8 @@ public final class CounterImages {
   private static final int BYTES_AT_ONCE = 1 << 20; // about half a millisecond of the leader
   private static final int ORDINALS_AT_ONCE = BYTES_AT_ONCE / Integer.BYTES / 2;
   private static final int CHANGES_AT_ONCE = 4_096; // or up to a page more
-  private static final int PAGES_AT_ONCE = 1_024; // most of which have no changes
+  private static final int PAGES_AT_ONCE = 4_096; // most of which have no changes
+  private static final int SCANNED_AT_ONCE = 64; // of those with changes: 4 MiB
 
   private final CounterTable counters;
   private final CounterPages pages;
@@ -99,10 +100,14 @@ public final class CounterImages {
     List<Change> some = new ArrayList<>();
     int next = number;
     int end = Math.min(pages.size(), number + PAGES_AT_ONCE);
-    for (; next < end && some.size() < CHANGES_AT_ONCE; next++) {
+    int scanned = 0;
+    for (; next < end && scanned < SCANNED_AT_ONCE && some.size() < CHANGES_AT_ONCE; next++) {
       CounterTablePage page = pages.get(next);
-      for (int i = 0; page.changed() > 0 && i < CounterTablePage.SIZE; i++) {
+      int left = page.changed();
+      scanned += left > 0 ? 1 : 0;
+      for (int i = 0; left > 0; i++) {
         if (page.is(i, CounterTablePage.CHANGED)) {
+          left--;
           int ordinal = next * CounterTablePage.SIZE + i;
           CounterContent content = counters.content(ordinal, ids);
           some.add(new Change(ordinal, content, page.expiries != null, page.scales != null));

@@ -1,12 +1,15 @@
 package dev.quipu.engine.state;
 
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The pages of a {@link CounterTable}, and the names in them, by ordinal. */
 final class CounterPages {
   static final int PAGE_BITS = Integer.numberOfTrailingZeros(CounterTablePage.SIZE);
   private static final int INDEX = CounterTablePage.SIZE - 1;
+  private static final int PARALLEL_PAGES = 64; // with fewer, one thread is as fast
 
   private CounterTablePage[] pages = {};
   private int count;
@@ -49,6 +52,20 @@ final class CounterPages {
       pages = Arrays.copyOf(pages, count + count / 4 + 1);
     }
     pages[count++] = page;
+  }
+
+  /** Returns the numbers of the pages of which not all ordinals have a name and are written. */
+  BitSet incomplete() {
+    IntStream all = IntStream.range(0, count);
+    int[] found =
+        (count < PARALLEL_PAGES ? all : all.parallel())
+            .filter(number -> !pages[number].isFull())
+            .toArray();
+    BitSet incomplete = new BitSet(count);
+    for (int number : found) {
+      incomplete.set(number);
+    }
+    return incomplete;
   }
 
   boolean hasName(int ordinal) {

@@ -4,6 +4,7 @@ import dev.quipu.Limits;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.ids.Secret;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -187,26 +188,22 @@ public final class CounterTable {
     }
   }
 
-  /** Finds the free ordinals after recovery, except those that are reserved. */
-  void findFree(IntPredicate isKeptBack) {
+  /**
+   * Finds the free ordinals after recovery, except those that are reserved.
+   *
+   * @param unwritten receives the ordinals with a name that are not written
+   */
+  void findFree(IntPredicate isKeptBack, IntConsumer unwritten) {
+    BitSet incomplete = pages.incomplete(); // mostly none, or the last one
     freeCount = 0;
     for (int ordinal = size - 1; ordinal >= 0; ordinal--) {
-      if (ordinal % PAGE == PAGE - 1 && page(ordinal).isFull()) {
-        ordinal -= PAGE - 1; // the common case
+      if (ordinal % PAGE == PAGE - 1 && !incomplete.get(ordinal / PAGE)) {
+        ordinal -= PAGE - 1;
+      } else if (hasName(ordinal) && !isWritten(ordinal)) {
+        unwritten.accept(ordinal);
       } else if (!hasName(ordinal) && !isKeptBack.test(ordinal)) {
         reserveFree();
         free[freeCount++] = ordinal;
-      }
-    }
-  }
-
-  /** Passes on the ordinals with a name that are not written. */
-  void forEachUnwritten(IntConsumer action) {
-    for (int ordinal = 0; ordinal < size; ordinal++) {
-      if (ordinal % PAGE == 0 && page(ordinal).isFull()) {
-        ordinal += PAGE - 1; // the common case
-      } else if (hasName(ordinal) && !isWritten(ordinal)) {
-        action.accept(ordinal);
       }
     }
   }

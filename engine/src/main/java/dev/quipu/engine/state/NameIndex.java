@@ -23,6 +23,7 @@ final class NameIndex {
   private static final int RECENT_SHIFT = Integer.numberOfLeadingZeros(RECENT - 1);
   private static final int SPREAD = 0x9E3779B1;
   private static final int[] NONE = {};
+  private static final int TOGETHER = 64; // names whose slots are read ahead
 
   private final Secret secret;
   private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST];
@@ -124,20 +125,23 @@ final class NameIndex {
   int[] putAll(long[] slots, int from, int until, CounterPages names) {
     int[] present = NONE;
     long sum = 0;
-    for (int i = from; i < until; i++) { // so that cache misses overlap
-      sum += touch((int) (slots[i] >>> 32));
-    }
-    touched = sum;
-    for (int i = from; i < until; i++) {
-      int hash = (int) (slots[i] >>> 32);
-      int ordinal = (int) slots[i] - 1;
-      if (isPresent(hash, ordinal, names)) {
-        present = Arrays.copyOf(present, present.length + 1);
-        present[present.length - 1] = ordinal;
-      } else {
-        put(hash, ordinal);
+    for (int first = from; first < until; first += TOGETHER) {
+      int end = Math.min(until, first + TOGETHER);
+      for (int i = first; i < end; i++) { // so that cache misses overlap
+        sum += touch((int) (slots[i] >>> 32));
+      }
+      for (int i = first; i < end; i++) {
+        int hash = (int) (slots[i] >>> 32);
+        int ordinal = (int) slots[i] - 1;
+        if (isPresent(hash, ordinal, names)) {
+          present = Arrays.copyOf(present, present.length + 1);
+          present[present.length - 1] = ordinal;
+        } else {
+          put(hash, ordinal);
+        }
       }
     }
+    touched = sum;
     return present;
   }
 

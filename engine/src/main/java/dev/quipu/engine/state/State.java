@@ -224,8 +224,7 @@ public final class State implements Records.Reader {
   public void ready() {
     ids.ready();
     counters.sort();
-    counters.findFree(ordinal -> isSalvaged);
-    counters.forEachUnwritten(tombstones::add);
+    counters.findFree(ordinal -> isSalvaged, tombstones::add);
   }
 
   @Override

@@ -291,16 +291,16 @@ final class CheckpointerTest {
     List<String> first = counterFiles();
     assertEquals(1, first.size());
     assertEquals(Map.of(1L, 80L), values(first.getFirst()));
-    addToEach(0, 10);
+    addToEach(0, 16);
     checkpointer().checkpoint();
     assertEquals(first, counterFiles());
-    assertEquals(Map.of(1L, 70L, 2L, 10L), values(first.getFirst()));
-    addToEach(9, 11); // now an eighth has changed
+    assertEquals(Map.of(1L, 64L, 2L, 16L), values(first.getFirst()));
+    addToEach(15, 17); // now more than a quarter of 64 have changed
     checkpointer().checkpoint();
     List<String> second = counterFiles();
     assertEquals(1, second.size());
     assertNotEquals(first, second);
-    assertEquals(Map.of(1L, 69L, 2L, 10L, 3L, 1L), values(second.getFirst()));
+    assertEquals(Map.of(1L, 63L, 2L, 16L, 3L, 1L), values(second.getFirst()));
   }
 
   @Test

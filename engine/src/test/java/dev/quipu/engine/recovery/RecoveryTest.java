@@ -83,6 +83,7 @@ final class RecoveryTest {
     assertEquals(List.of(new Log.Segment(1, 1, log)), found.segments());
     assertEquals(HEAD + 3 * FRAME, found.end());
     assertEquals(HEAD + 3 * FRAME, found.syncedEnd());
+    assertEquals(3 * FRAME, found.logBytes());
     assertFalse(found.isTailStale());
     assertEquals(List.of(), found.damages());
     assertEquals(List.of(), found.notes());
@@ -131,6 +132,7 @@ final class RecoveryTest {
     for (int mark = 2; mark <= 6; mark++) { // those of the first segment were synced at its end
       data.mark(mark, 0);
       Recovered found = data.read();
+      assertEquals(6 * FRAME, found.logBytes(), "without what was only allocated");
       assertEquals(6, value(found));
       assertEquals(HEAD + Math.max(0, mark - 3) * FRAME, found.syncedEnd());
     }

@@ -29,8 +29,8 @@ import java.util.zip.CRC32C;
 public final class WrittenDirectory {
   /** The end of a damage message. */
   public static final String REMEDY =
-      ". Run 'quipu check --data DIR' to list all damage,"
-          + " 'quipu salvage --data DIR' to keep the intact data";
+      ". Run 'quipu check --data DIR' to list all damage; then restore a backup, or run"
+          + " 'quipu salvage --data DIR' to keep what is before the damage";
 
   public static final long IDENTITY = 0x0123_4567_89ab_cdefL;
   public static final int HEAD = 4_096;

@@ -258,7 +258,7 @@ final class CounterTableTest {
     assertNull(table.name(5_000));
     assertFalse(table.isWritten(0));
     assertEquals(1, table.named());
-    table.findFree(ordinal -> ordinal == 2);
+    table.findFree(ordinal -> ordinal == 2, ordinal -> {});
     List<Integer> free = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       free.add(table.add("new " + i));

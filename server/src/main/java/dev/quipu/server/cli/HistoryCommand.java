@@ -50,9 +50,13 @@ final class HistoryCommand extends AccessCommand {
       if (known.isEmpty()) {
         output.note("nothing is known of this time");
       } else if (known.stream().noneMatch(HistoryCommand::isCounted)) {
+        boolean isPrefix = !isSum && name.endsWith("/");
         output.note(
-            "nothing was counted %s %s up to the end of this time"
-                .formatted(isSum ? "under" : "in", Output.oneLine(name)));
+            "nothing was counted %s %s up to the end of this time%s"
+                .formatted(
+                    isSum ? "under" : "in",
+                    Output.oneLine(name),
+                    isPrefix ? "; --sum adds up the counters whose names start with it" : ""));
       } else {
         output.together(() -> known.forEach(this::print));
       }

@@ -13,6 +13,7 @@ import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -82,7 +83,8 @@ final class ReportCommand extends AccessCommand {
       String counters = report.counters() == 1 ? "counter" : "counters";
       output.print("%d %s in %s".formatted(report.counters(), counters, out), members);
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot write " + out, e);
+      String why = e instanceof NoSuchFileException ? "there is no such directory" : e.toString();
+      throw new UncheckedIOException("cannot write %s: %s".formatted(out, why), e);
     }
     return ExitCode.OK;
   }

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "threshold",
     description = {
-      "List, show, define and delete thresholds, whose crossings a server sends to webhooks.",
+      "List, print, define and delete thresholds, whose crossings a server sends to webhooks.",
       "",
       "The server must count on the engine, with --webhook-allow and",
       "--webhook-secret-file."

@@ -198,6 +198,11 @@ public final class Target {
           "the token in %s has %d characters; the minimum is %d"
               .formatted(from, token.length(), TOKEN_LENGTH_MIN));
     }
+    if (!token.matches("[\\x21-\\x7e]+")) { // the text is a secret
+      throw new IllegalArgumentException(
+          "the token in %s must be one line of visible ASCII characters, without blanks"
+              .formatted(from));
+    }
     return token;
   }
 }

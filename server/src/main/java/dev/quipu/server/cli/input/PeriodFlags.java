@@ -13,7 +13,7 @@ public final class PeriodFlags {
   private String step = "hour";
 
   @Option(
-      names = "--from",
+      names = {"--from", "--since"},
       paramLabel = "TIME",
       description = "Begin here: a time, a date, or how long ago, such as 7d (default: a day ago).")
   private @Nullable String from;

@@ -99,7 +99,7 @@ public final class ReportPage {
   private static void past(StringBuilder page, Report report) {
     page.append("<h2>Changes of the sum, by %s</h2>%n".formatted(text(report.period().step())));
     if (report.noPast().isPresent()) {
-      page.append("<p>%s</p>%n".formatted(text(report.noPast().get())));
+      page.append("<p>Not known: %s</p>%n".formatted(text(report.noPast().get())));
       return;
     }
     page.append(bars(report.past(), BARS_MAX));

@@ -93,7 +93,7 @@ public final class EngineFlags {
   private static EngineOptions withSnapshotAfter(EngineOptions options, long bytes) {
     if (bytes < SNAPSHOT_AFTER_MIN) {
       throw new IllegalArgumentException(
-          "--snapshot-after is %d MiB; it must be from 16 MiB".formatted(bytes >> 20));
+          "--snapshot-after is %d MiB; it must be at least 16 MiB".formatted(bytes >> 20));
     }
     int segment = (int) Math.min(options.segmentBytes(), bytes / SEGMENTS_MIN);
     return options.withLog(segment, bytes);

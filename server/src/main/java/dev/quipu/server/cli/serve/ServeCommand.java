@@ -269,7 +269,13 @@ public final class ServeCommand implements Callable<Integer> {
           budget.connections()::closeAll,
           () -> all.stream().allMatch(each -> each.impediment().apply(ANSWERS).isEmpty()));
       opened.begin.run(); // nothing can prevent the start from here on
-      Stopping.await(() -> ready(all, opened.services), close, policy::onError);
+      Stopping.await(
+          () -> ready(all, opened.services),
+          () -> {
+            close.run();
+            LoggerFactory.getLogger(ServeCommand.class).info("Stopped");
+          },
+          policy::onError);
     } catch (IOException | RuntimeException e) {
       close.run();
       throw e;

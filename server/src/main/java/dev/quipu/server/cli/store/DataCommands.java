@@ -218,7 +218,8 @@ public final class DataCommands {
         output.note(
             BackupTarget.isBucket(data) || BackupFiles.isBackup(Path.of(data))
                 ? "the backup cannot be continued; back up to a new directory"
-                : "'quipu salvage --data %s' recovers the data before the damage".formatted(data));
+                : "restore a backup, or keep what is before the damage: quipu salvage --data %s"
+                    .formatted(data));
       }
       return code;
     }
@@ -238,8 +239,9 @@ public final class DataCommands {
       footer = {
         "",
         "The old files are moved to the subdirectory 'damaged'. Adds after the damage",
-        "may be lost, even if acknowledged; the report states how far the data is",
-        "intact."
+        "may be lost, even if acknowledged, and where request ids are lost, a repeat",
+        "counts again; the report states how far the data is intact. A backup that is",
+        "restored has neither gap."
       })
   public static final class SalvageCommand extends ResultCommand {
     @Option(names = "--data", paramLabel = "DIR", required = true, description = "The directory.")
