@@ -209,6 +209,34 @@ final class DamageTest {
     }
   }
 
+  /** A file of counters has a frame for about each megabyte. */
+  @Test
+  void salvageKeepsTheOtherFramesOfADamagedFileOfCounters() throws IOException {
+    int many = 120_000;
+    try (Engine engine = Engine.open(data, OPTIONS.withLog(1 << 20, 1 << 20))) {
+      List<Add> adds = new ArrayList<>();
+      for (int i = 0; i < many; i++) {
+        adds.add(new Add("%020d".formatted(i), 1, null));
+        if (adds.size() == 4_000) {
+          engine.addAll(adds);
+          adds.clear();
+        }
+      }
+      engine.checkpoint();
+    }
+    Path counters = Snapshot.counterFiles(new FileDisk(), data).getFirst();
+    flip(counters, 1_500_000, 1);
+    assertThrows(DamageException.class, () -> Engine.open(data, OPTIONS));
+    assertTrue(Inspection.salvage(data).sound());
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      long kept = engine.statistics().counters();
+      assertTrue(kept > many / 2 && kept < many, kept + " were kept");
+      for (int i : new int[] {0, many - 1}) {
+        assertEquals(1, engine.read("%020d".formatted(i)).orElseThrow().value());
+      }
+    }
+  }
+
   @Test
   void aDamagedPageOfIdsIsDetectedWhenItIsRead() throws IOException {
     try (Engine engine = Engine.open(data, OPTIONS)) {

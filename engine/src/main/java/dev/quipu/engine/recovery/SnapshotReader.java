@@ -94,14 +94,24 @@ public final class SnapshotReader {
     Frame frame = new Frame(identity);
     long offset = 0;
     long number = 0;
+    boolean isSkipped = false;
     long size = disk.size(path);
     while (offset < size && reading.end < 0) {
       ByteBuffer in = frameAt(disk, path, offset, size);
       Frame.Head head = frame.read(in, 0);
-      if (head == null || head.number() != ++number) {
-        throw new DamageException(
-            Damage.SNAPSHOT, path, offset, "frame " + (number + 1) + " is damaged");
+      number++;
+      if (head == null || head.number() != number) {
+        DamageException damage =
+            new DamageException(Damage.SNAPSHOT, path, offset, "frame " + number + " is damaged");
+        if (head != null || isSkipped) {
+          throw damage; // where the next one begins is not known
+        }
+        reading.damages.add(damage); // a salvage keeps the others
+        isSkipped = true;
+        offset += (in.limit() + Frame.ALIGNMENT - 1) & -Frame.ALIGNMENT;
+        continue;
       }
+      isSkipped = false;
       try {
         Records.read(in.slice(Frame.HEAD_BYTES, head.payloadBytes()), reading);
       } catch (RuntimeException e) {

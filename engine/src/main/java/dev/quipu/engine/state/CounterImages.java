@@ -128,7 +128,7 @@ public final class CounterImages {
     do {
       Page page = page(number + some.size(), ids);
       if (isFile) {
-        pages.get(page.number).copied();
+        pages.get(page.number).copied(ids);
       }
       bytes += page.image.remaining();
       some.add(page);

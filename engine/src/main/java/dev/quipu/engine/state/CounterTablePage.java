@@ -124,9 +124,15 @@ final class CounterTablePage {
     return changed;
   }
 
-  /** Clears {@link #CHANGED} of all: they are being copied to a file of counters. */
-  void copied() {
-    for (int i = 0; changed > 0 && i < SIZE; i++) {
+  /**
+   * Clears {@link #CHANGED} of all: they are being copied to a file of counters. Also clears epochs
+   * that are over, so that a later generation with such a number is a change.
+   */
+  void copied(RequestIds ids) {
+    for (int i = 0; i < SIZE; i++) {
+      if (!ids.isLive(epoch(i))) {
+        epoch(i, 0);
+      }
       unmark(i, CHANGED);
     }
     changed = 0;

@@ -291,7 +291,7 @@ final class SnapshotTest {
     Files.write(path, without);
     DamageException gap = damage(path);
     assertEquals(frames.get(0).longValue(), gap.offset());
-    assertSays(gap, "frame 3 is damaged");
+    assertSays(gap, "frame 2 is damaged");
     Files.write(path, Arrays.copyOf(whole, rest));
     DamageException cut = damage(path);
     assertEquals(rest, cut.offset());

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.engine.ids.RequestIds;
+import dev.quipu.engine.ids.Secret;
 import dev.quipu.store.Key;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -120,6 +122,24 @@ final class CounterTablePageTest {
     for (int i : new int[] {0, 2, 4, 8, 16}) {
       assertNull(page.name(i));
     }
+  }
+
+  /** The numbers of epochs are used again. */
+  @Test
+  void anEpochThatIsOverWhenAPageIsCopiedIsForgotten() {
+    RequestIds ids = new RequestIds(new Secret(1), 1_000, 16, 0);
+    page.name(0, "a");
+    page.epoch(0, 5);
+    page.name(1, "b");
+    page.epoch(1, ids.epoch());
+    page.copied(ids);
+    assertEquals(0, page.changed());
+    assertEquals(0, page.epoch(0));
+    assertEquals(ids.epoch(), page.epoch(1));
+    page.epoch(1, ids.epoch());
+    assertEquals(0, page.changed());
+    page.epoch(0, 5);
+    assertTrue(page.is(0, CounterTablePage.CHANGED));
   }
 
   @Test
