@@ -57,7 +57,7 @@ export function Chart({ times, values, label, isBars, secondsMin = 0 }) {
         height: HEIGHT,
         legend: { show: false },
         cursor: { show: false },
-        axes: [{ ...axis, values: times24 }, { ...axis, size: 70 }],
+        axes: [{ ...axis, values: times24, space: 70 }, { ...axis, size: 70 }],
         scales: {
           x: secondsMin ? { range: (self, first, last) => [Math.min(first, last - secondsMin), last] } : {},
           y: { range },
