@@ -93,7 +93,7 @@ public final class Tails {
 
   private void fill(int port, Dialect dialect) throws IOException {
     try (ControlConnection control = new ControlConnection(port, dialect)) {
-      control.addToAll(Workload.KEYS_MAX, KEYS);
+      control.addToOthers(KEYS - Workload.KEYS_MAX);
     }
   }
 

@@ -59,20 +59,20 @@ public final class ControlConnection implements AutoCloseable {
     }
   }
 
-  /** Adds 1 to keys from a number on, over the Redis protocol. */
-  public void addToAll(int from, int until) throws IOException {
-    pipeline(from, until, i -> Request.respText("INCR", Request.key(i)));
+  /** Adds 1 to other keys than those of a workload, over the Redis protocol. */
+  public void addToOthers(int keys) throws IOException {
+    pipeline(keys, i -> Request.respText("INCR", "other:" + i));
   }
 
   /** Creates keys, which expire within some seconds, over the Redis protocol. */
   public void expireAll(int keys, int seconds) throws IOException {
     pipeline(
-        0, keys, i -> Request.respText("SET", "expiring:" + i, "1", "EX", "" + (1 + i % seconds)));
+        keys, i -> Request.respText("SET", "expiring:" + i, "1", "EX", "" + (1 + i % seconds)));
   }
 
-  private void pipeline(int from, int until, IntFunction<String> request) throws IOException {
-    for (int at = from; at < until; at += BATCH) {
-      int end = Math.min(until, at + BATCH);
+  private void pipeline(int requests, IntFunction<String> request) throws IOException {
+    for (int at = 0; at < requests; at += BATCH) {
+      int end = Math.min(requests, at + BATCH);
       send(IntStream.range(at, end).mapToObj(request).collect(Collectors.joining()));
       for (int i = at; i < end; i++) {
         String answer = line();
