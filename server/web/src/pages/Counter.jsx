@@ -36,7 +36,6 @@ function Reachable({ name }) {
   const how = useServer();
   const read = useData(path(name), state.value === 'unsupported' ? 2000 : 30000);
   const live = useLive(name);
-  const now = useNow();
   const value = live.value === undefined ? read.data?.value : live.value;
   const isMissing = value === null || (value === undefined && read.problem?.status === 404);
   const prefix = name.slice(0, name.lastIndexOf('/') + 1);
@@ -52,14 +51,7 @@ function Reachable({ name }) {
         <p class="figure" aria-live="polite">{isMissing ? 'never counted' : grouped(value ?? '…')}</p>
         <Gauge value={value} />
         <Balance data={read.data} />
-        {live.times.length > 0 && (
-          <Chart
-            times={[...live.times, now]}
-            values={[...live.values, live.values.at(-1)]}
-            label={`Value of ${shown(name)} since this page was opened`}
-            secondsMin={SECONDS_MIN}
-          />
-        )}
+        {live.times.length > 0 && <LiveChart name={name} live={live} />}
       </section>
       {how && (isPastKept(name) ? <Past name={name} /> : how.technique === 'engine' && <NoPast name={name} />)}
       <div class="columns wide">
@@ -273,14 +265,21 @@ function Open({ name }) {
 }
 
 /** The value as it changes, and its course since the page was opened. */
-/** The time in seconds, each second. */
-function useNow() {
+/** Apart from the rest of the page, since it is drawn each second. */
+function LiveChart({ name, live }) {
   const [now, setNow] = useState(Date.now() / 1000);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now() / 1000), 1000);
     return () => clearInterval(timer);
   }, []);
-  return now;
+  return (
+    <Chart
+      times={[...live.times, now]}
+      values={[...live.values, live.values.at(-1)]}
+      label={`Value of ${shown(name)} since this page was opened`}
+      secondsMin={SECONDS_MIN}
+    />
+  );
 }
 
 function useLive(name) {
