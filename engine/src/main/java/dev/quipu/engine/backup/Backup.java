@@ -12,7 +12,6 @@ import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.environment.FileDisk;
 import dev.quipu.engine.environment.HeldLock;
 import dev.quipu.engine.ids.IdFile;
-import dev.quipu.engine.ids.IdFiles;
 import dev.quipu.engine.log.HighWater;
 import dev.quipu.engine.recovery.FormatFile;
 import dev.quipu.engine.recovery.Snapshot;
@@ -254,23 +253,21 @@ public final class Backup implements AutoCloseable {
     StoredFile file = copy(snapshot, Base.name(start));
     Snapshot.Contents contents = outline(snapshot, file.name());
     List<String> names = new ArrayList<>();
-    String counters = contents.counters();
-    if (!counters.isEmpty()) {
-      String name = Manifest.shared(counters);
-      if (!shared.containsKey(name)) {
-        Path from = data.resolve(counters);
-        shared.put(name, copy(from, name));
-        var unused = outline(from, name);
-      }
-      names.add(counters);
+    if (!contents.counters().isEmpty()) {
+      names.add(contents.counters());
     }
-    for (Snapshot.IdFileName each : contents.idFiles()) {
-      String name = Manifest.shared(each.name());
+    contents.idFiles().forEach(each -> names.add(each.name()));
+    for (String each : names) {
+      String name = Manifest.shared(each);
       if (!shared.containsKey(name)) {
-        shared.put(name, copy(IdFiles.directory(data).resolve(each.name()), name));
-        IdFile.open(disk, backup.resolve(name)).verify();
+        Path from = data.resolve(Manifest.inData(each));
+        shared.put(name, copy(from, name));
+        if (Snapshot.isCounterFile(each)) {
+          var unused = outline(from, name);
+        } else {
+          IdFile.open(disk, backup.resolve(name)).verify();
+        }
       }
-      names.add(each.name());
     }
     return new Base(start, contents.endFrame(), file, names);
   }

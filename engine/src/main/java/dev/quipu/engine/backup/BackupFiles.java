@@ -259,9 +259,8 @@ public final class BackupFiles {
       ageMillis = contents.start().timeMillis();
       copy(file.name(), data.resolve(snapshot.getFileName()), file.bytes());
       for (StoredFile each : manifest.sharedOf(base.get())) {
-        Path from = backup.resolve(each.name());
-        String name = isCounterFile(from) ? "" + from.getFileName() : each.name();
-        copy(each.name(), data.resolve(name), each.bytes());
+        Path name = backup.resolve(each.name()).getFileName();
+        copy(each.name(), data.resolve(Manifest.inData(String.valueOf(name))), each.bytes());
       }
     }
     for (LogFile file : logFor(base, position)) {

@@ -92,6 +92,11 @@ record Manifest(
     return (Snapshot.isCounterFile(name) ? SNAPSHOTS : IDS) + "/" + name;
   }
 
+  /** Returns the name of such a file within the data directory. */
+  static String inData(String name) {
+    return Snapshot.isCounterFile(name) ? name : IDS + "/" + name;
+  }
+
   /** Returns the files that a snapshot shares with others. */
   List<StoredFile> sharedOf(Base base) {
     List<String> names = base.shared.stream().map(Manifest::shared).toList();
