@@ -136,6 +136,7 @@ export function Overview() {
   return (
     <>
       <h1>Overview</h1>
+      <Adds />
       <section class="card" aria-labelledby="changes">
         <h2 id="changes">Counters that changed, per second</h2>
         <p class="figure">{latest === null ? '…' : grouped(latest)}</p>
@@ -145,7 +146,6 @@ export function Overview() {
           label={`Counters that changed per second, for ${SECONDS} seconds`}
         />
       </section>
-      <Adds />
       <div class="columns">
         <section class="card" aria-labelledby="top">
           <h2 id="top">Greatest values</h2>
@@ -183,7 +183,7 @@ export function Overview() {
   );
 }
 
-/** What became of adds since the server started. */
+/** How many adds there are, and what became of those since the server started. */
 function Adds() {
   const figures = useFigures();
   const before = useRef(figures);
@@ -199,11 +199,12 @@ function Adds() {
   }, [figures]);
   return (
     <section class="card" aria-labelledby="adds">
-      <h2 id="adds">Adds since the server started</h2>
+      <h2 id="adds">Adds</h2>
       <dl class="figures">
         <div><dt>Per second, now</dt><dd>{grouped(perSecond)}</dd></div>
-        <div><dt>Applied</dt><dd>{grouped(of(/^applied$/))}</dd></div>
-        <div><dt>Repeats that did not count again</dt><dd>{grouped(of(/^replayed$/))}</dd></div>
+        <div><dt>Today (UTC)</dt><dd>{grouped(sum(figures, 'quipu_today_adds') ?? 0)}</dd></div>
+        <div><dt>Since the start</dt><dd>{grouped(of(/^applied$/))}</dd></div>
+        <div><dt>Repeats, not counted again</dt><dd>{grouped(of(/^replayed$/))}</dd></div>
         <div><dt>Rejected</dt><dd>{grouped(of(/^(rejected_|conflict)/))}</dd></div>
         <div><dt>Unknown to the client</dt><dd>{grouped(of(/^unknown$/))}</dd></div>
       </dl>

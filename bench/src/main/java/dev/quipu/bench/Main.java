@@ -281,12 +281,13 @@ public final class Main {
 
     Adds per second to 100,000 counters, in process, in groups of 1,024, which are not synced: what
     they cost more if the engine keeps [the past](http.md#the-past) of all counters, and if a
-    program reads [which changed](http.md#changes-as-they-happen). Turns of 2 s that alternate; the
-    median of 11 rounds, and the ratios to the first row, whose range is that of rounds.
+    program reads [which changed](http.md#changes-as-they-happen). Turns of 0.25 s that alternate,
+    240 of each; the means, in which three ends of a minute are, the ratios of means to that of the
+    first row, and the quartiles of the ratios of rounds.
 
     Measured by `./dev bench past` on %s.
 
-    | | adds per second | ratio | of rounds |
+    | | adds per second | ratio | half of the rounds |
     |---|---|---|---|
     """
         .formatted(machine());
@@ -298,13 +299,13 @@ public final class Main {
 
     Adds per second over the Redis protocol to 10,000 counters (%d connections, pipeline 16), and
     how much fewer they are while %d [streams of changes](http.md#changes-as-they-happen) are open
-    and read. They are not synced: the processor is what streams take from adds. Turns of 2 s that
-    alternate; the median of 21 rounds, and the ratios to the first row, whose range is that of
-    rounds. The server has one core; the adds and the readers share the other.
+    and read. They are not synced: the processor is what streams take from adds. Turns of 2 s
+    that alternate, 40 of each; the means, their ratios to that of the first row, and the quartiles
+    of the ratios of rounds. The server has one core; the adds and the readers share the other.
 
     Measured by `./dev bench streams` on %s.
 
-    | streams | adds per second | ratio | of rounds |
+    | streams | adds per second | ratio | half of the rounds |
     |---|---|---|---|
     """
         .formatted(Workload.CONNECTIONS, StreamCosts.STREAMS, machine());
@@ -405,7 +406,7 @@ public final class Main {
 
     One generator with %d connections (the Redis protocol: %d), each of which waits for the reply
     before it sends the next request. The servers share a core, the generator has the other. Turns
-    of 2 s, the median of 7 rounds, and the range of the ratios of rounds. After each turn the sum
+    of 1 s, the median of 31 rounds, and the range of the ratios of rounds. After each turn the sum
     of the counters must equal what was acknowledged.
 
     Measured by `./dev bench http` on %s.

@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class FollowCosts {
   private static final int COUNTERS = 100_000;
   private static final int GROUP = 1_024;
-  private static final int ROUNDS = 11;
-  private static final long ROUND_NANOS = 2_000_000_000L;
+  private static final int ROUNDS = 240; // three minutes, so that minutes end
+  private static final int ROUNDS_BEFORE = 8; // in which the JVM compiles
+  private static final long TURN_NANOS = 250_000_000L; // short: the machine is the same for all
   private static final long TICK_NANOS = 100_000_000L;
 
   private final Engine engine;
@@ -49,8 +50,9 @@ public final class FollowCosts {
               new FollowCosts(kept, false),
               new FollowCosts(followed, true));
       double[][] rates = new double[all.size()][ROUNDS];
-      for (int round = -1; round < ROUNDS; round++) { // the first one compiles
-        for (int i = 0; i < all.size(); i++) {
+      for (int round = -ROUNDS_BEFORE; round < ROUNDS; round++) {
+        for (int turn = 0; turn < all.size(); turn++) {
+          int i = Math.floorMod(round + turn, all.size()); // each comes first as often
           double rate = all.get(i).add();
           if (round >= 0) {
             rates[i][round] = rate;
@@ -65,28 +67,29 @@ public final class FollowCosts {
     }
   }
 
+  /** Returns a row: means, which the end of a minute is part of, and the middle half of rounds. */
   private static String row(String what, double[] rates, double[] base) {
     double[] ratios = new double[rates.length];
-    for (int i = 0; i < rates.length; i++) {
-      ratios[i] = rates[i] / base[i];
-    }
+    Arrays.setAll(ratios, round -> rates[round] / base[round]);
     Arrays.sort(ratios);
-    double[] sorted = rates.clone();
-    Arrays.sort(sorted);
     String row =
         String.format(
             Locale.ROOT,
             "| %s | %,.0f | %.3f | %.3f..%.3f |%n",
             what,
-            sorted[sorted.length / 2],
-            ratios[ratios.length / 2],
-            ratios[0],
-            ratios[ratios.length - 1]);
+            mean(rates),
+            mean(rates) / mean(base),
+            ratios[ratios.length / 4],
+            ratios[ratios.length * 3 / 4]);
     System.out.print(row);
     return row;
   }
 
-  /** Adds for the time of a round; returns adds per second. */
+  private static double mean(double[] rates) {
+    return Arrays.stream(rates).average().orElseThrow();
+  }
+
+  /** Adds for the time of a turn; returns adds per second. */
   private double add() {
     long start = Clock.system().nanoTime();
     long next = start;
@@ -94,7 +97,7 @@ public final class FollowCosts {
     @Nullable CounterFeed feed = isFollowed ? engine.follow() : null;
     try {
       long now = start;
-      while (now - start < ROUND_NANOS) {
+      while (now - start < TURN_NANOS) {
         List<Add> adds = new ArrayList<>(GROUP);
         for (int i = 0; i < GROUP; i++) {
           long number = sequence++ * 0x9E3779B97F4A7C15L;

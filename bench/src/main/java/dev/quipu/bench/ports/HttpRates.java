@@ -25,9 +25,9 @@ import java.util.Locale;
  */
 public final class HttpRates {
   private static final int BULK = 128;
-  private static final int WARM_UP_TURNS = 14;
-  private static final int ROUNDS = 7;
-  private static final Duration TURN = Duration.ofSeconds(2);
+  private static final int WARM_UP_TURNS = 28;
+  private static final int ROUNDS = 31;
+  private static final Duration TURN = Duration.ofSeconds(1);
 
   private final RequestNumbers numbers = new RequestNumbers();
   private final QuipuServer quipu;

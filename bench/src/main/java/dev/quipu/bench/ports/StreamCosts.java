@@ -27,8 +27,8 @@ public final class StreamCosts {
 
   private static final int PIPELINE = 16;
   private static final int WARM_UP_TURNS = 3;
-  private static final int ROUNDS = 21;
-  private static final Duration TURN = Duration.ofSeconds(2);
+  private static final int ROUNDS = 40;
+  private static final Duration TURN = Duration.ofSeconds(2); // twice as long as the longest tick
   private static final int SHARED_PREFIX_LENGTH = 8; // of a key: 100 keys have it in common
 
   /** A kind of turns: which counters the streams follow; null for no streams. */
@@ -58,7 +58,8 @@ public final class StreamCosts {
       List<List<Double>> rates = new ArrayList<>();
       KINDS.forEach(each -> rates.add(new ArrayList<>()));
       for (int round = -WARM_UP_TURNS; round < ROUNDS; round++) {
-        for (int i = 0; i < KINDS.size(); i++) {
+        for (int turn = 0; turn < KINDS.size(); turn++) {
+          int i = Math.floorMod(round + turn, KINDS.size()); // each comes first as often
           double rate = perSecond(server, subject, KINDS.get(i));
           if (round >= 0) {
             rates.get(i).add(rate);
@@ -94,11 +95,15 @@ public final class StreamCosts {
     ratios.sort(null);
     return String.format(
         Locale.ROOT,
-        "| %s | %,.0f | %.3f | %.3f–%.3f |%n",
+        "| %s | %,.0f | %.3f | %.3f..%.3f |%n",
         kind.title,
-        Comparison.median(rates),
-        Comparison.median(ratios),
-        ratios.getFirst(),
-        ratios.getLast());
+        mean(rates),
+        mean(rates) / mean(base),
+        ratios.get(ROUNDS / 4),
+        ratios.get(ROUNDS * 3 / 4));
+  }
+
+  private static double mean(List<Double> rates) {
+    return rates.stream().mapToDouble(Double::doubleValue).average().orElseThrow();
   }
 }

@@ -106,6 +106,7 @@ public final class HttpServer implements AutoCloseable {
     this.watch =
         embedded.map(each -> new WatchHub(each, counters, host.budget(), clock, host.onError()));
     this.metrics = new Metrics(services.quipu(), meter, host);
+    metrics.tick(clock.epochMillis());
     this.workers = new Workers(options.requestsMax(), host);
     Failures failures =
         new Failures(host, services.quipu().counters().technique(), services.storeName());
@@ -119,7 +120,7 @@ public final class HttpServer implements AutoCloseable {
     long everyNanos = options.timeouts().shortest().toNanos() / CHECKS_PER_TIMEOUT + 1;
     loops
         .next()
-        .scheduleAtFixedRate(this::checkDeadlines, everyNanos, everyNanos, TimeUnit.NANOSECONDS)
+        .scheduleAtFixedRate(this::tick, everyNanos, everyNanos, TimeUnit.NANOSECONDS)
         .addListener(ended -> {
           if (ended.cause() != null && !ended.isCancelled()) { // canceled when the server stops
             host.onError().accept(ended.cause());
@@ -237,7 +238,8 @@ public final class HttpServer implements AutoCloseable {
     metrics.close();
   }
 
-  private void checkDeadlines() {
+  private void tick() {
+    metrics.tick(clock.epochMillis());
     connections.forEach((channel, connection) -> {
       if (connection.isLate()) {
         channel.eventLoop().execute(connection::checkDeadline);

@@ -63,6 +63,7 @@ final class MetricsTest {
         assertEquals(2, metrics.sum("quipu_port_latency_seconds_count", "port", "http"));
         assertTrue(metrics.sum("quipu_port_connections", "port", "http") >= 1);
         assertEquals(3, metrics.sum("quipu_adds_total", "outcome", "applied"));
+        assertEquals(3, metrics.sum("quipu_today_adds"));
         assertTrue(metrics.sum("quipu_memory_used_bytes", "budget", "connections") > 0);
         assertTrue(metrics.sum("quipu_memory_max_bytes", "budget", "requests") > 0);
         assertFalse(server.client().get("/metrics").body().contains(NAME));

@@ -10,6 +10,7 @@ import dev.quipu.server.net.HostProcess;
 import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.server.net.PortMeter;
 import dev.quipu.server.net.Preparation;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Tags;
@@ -21,6 +22,7 @@ import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.search.Search;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
 import java.util.Map;
@@ -49,6 +51,7 @@ public final class Metrics implements AutoCloseable {
   private final AtomicBoolean hasProcessMeters = new AtomicBoolean();
   private final JvmGcMetrics collections = new JvmGcMetrics();
   private final AtomicInteger ready = new AtomicInteger();
+  private final Today today = new Today(this::applied);
 
   /**
    * Registers all meters.
@@ -60,6 +63,10 @@ public final class Metrics implements AutoCloseable {
     new QuipuMetrics(quipu).bindTo(registry);
     Gauge.builder("quipu.ready", ready, AtomicInteger::get)
         .description("1 if /readyz returns 200, 0 if not")
+        .register(registry);
+    Gauge.builder("quipu.today.adds", today, Today::growth)
+        .description("Adds applied since midnight UTC, or since the start if that was later")
+        .baseUnit("adds")
         .register(registry);
     port("http", http);
     host.ports().forEach(this::port);
@@ -80,6 +87,17 @@ public final class Metrics implements AutoCloseable {
         idle,
         Connections::usedBytes,
         Connections::limitBytes);
+  }
+
+  private double applied() {
+    Search adds = registry.find("quipu.adds").tag("outcome", "applied");
+    return adds.counters().stream().mapToDouble(Counter::count).sum()
+        + adds.functionCounters().stream().mapToDouble(FunctionCounter::count).sum();
+  }
+
+  /** Notes the time; called every few seconds. */
+  public void tick(long epochMillis) {
+    today.tick(epochMillis);
   }
 
   private void port(String name, PortMeter meter) {
