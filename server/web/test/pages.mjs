@@ -256,10 +256,12 @@ const TESTS = {
     const figure = (title) => page.locator(`dt:text-is("${title}") ~ dd`);
     await page.waitForFunction(() => {
       const found = Array.from(document.querySelectorAll('.figures dt'))
-        .find((each) => each.textContent === 'Repeats that did not count again');
+        .find((each) => each.textContent === 'Repeats, not counted again');
       return found && Number(found.nextSibling.textContent) > 0;
     });
-    assert.ok(Number((await figure('Applied').innerText()).replaceAll(/\D/g, '')) > 10);
+    const number = async (title) => Number((await figure(title).innerText()).replaceAll(/\D/g, ''));
+    assert.ok(await number('Since the start') > 10);
+    assert.ok(await number('Today (UTC)') > 0);
     await page.goto(`${base}/#/server`);
     await page.waitForSelector('#figures ~ dl dt:text-is("Counters")');
     await page.waitForSelector('#techniques ~ details[open] summary:has-text("engine (this server)")');
