@@ -15,6 +15,17 @@ export function grouped(decimal) {
   return fraction === undefined ? digits : `${digits}.${fraction}`;
 }
 
+/** The exact sum of decimals. */
+export function added(decimals) {
+  const places = Math.max(0, ...decimals.map((each) => (each.split('.')[1] ?? '').length));
+  const units = decimals
+    .map((each) => each.split('.'))
+    .reduce((total, [whole, fraction = '']) => total + BigInt(whole + fraction.padEnd(places, '0')), 0n);
+  const digits = String(units < 0n ? -units : units).padStart(places + 1, '0');
+  const whole = digits.slice(0, digits.length - places);
+  return (units < 0n ? '-' : '') + (places ? `${whole}.${digits.slice(-places)}` : whole);
+}
+
 /** A time in ISO 8601 as that of this place, to the second. */
 export function local(time) {
   const at = new Date(time);

@@ -36,6 +36,7 @@ function Reachable({ name }) {
   const how = useServer();
   const read = useData(path(name), state.value === 'unsupported' ? 2000 : 30000);
   const live = useLive(name);
+  const [round, setRound] = useState(0); // of what this page has counted
   const value = live.value === undefined ? read.data?.value : live.value;
   const isMissing = value === null || (value === undefined && read.problem?.status === 404);
   const prefix = name.slice(0, name.lastIndexOf('/') + 1);
@@ -53,12 +54,15 @@ function Reachable({ name }) {
         <Balance data={read.data} />
         {live.times.length > 0 && <LiveChart name={name} live={live} />}
       </section>
-      {how && (isPastKept(name) ? <Past name={name} /> : how.technique === 'engine' && <NoPast name={name} />)}
+      {how && (isPastKept(name) ? <Past name={name} round={round} /> : how.technique === 'engine' && <NoPast name={name} />)}
       <div class="columns wide">
-        <Count name={name} afterwards={read.again} />
+        <Count name={name} afterwards={() => {
+          read.again();
+          setRound((before) => before + 1);
+        }} />
         <Outcome name={name} />
       </div>
-      <Recent name={name} />
+      <Recent name={name} round={round} />
       <Open name={name} />
       <Parts name={name} />
       <Thresholds name={name} />
@@ -98,7 +102,8 @@ function Embed({ name }) {
         <summary>A badge, or the number</summary>
         <Copy label="Badge" text={`<img src="${badge}" alt="${attribute(name)}">`} />
         <Copy label="Number" text={`<script src="${location.origin}/badge.js" data-counter="${attribute(name)}" async></script>`} />
-        <p class="note">A server that requires a token shows only counters with a prefix of <code>--show</code>.</p>
+        <p class="note">Visitors need an address of the server that they can reach, which requires a token and{' '}
+          <code>--show</code> with a prefix of the counters that anyone may see.</p>
       </details>
     </section>
   );
@@ -138,7 +143,7 @@ function Count({ name, afterwards }) {
     try {
       const done = await request(`${path(name)}/add`, { method: 'POST', body, key: add.id });
       text = done.replayed
-        ? `already counted: it was ${done.value ?? 'applied'} then`
+        ? `already counted: ${done.value === undefined ? 'applied' : `it was ${grouped(done.value)}`} then`
         : `now ${grouped(done.value ?? '')}`;
     } catch (problem) {
       ({ kind, text } = failed(problem));
@@ -202,6 +207,7 @@ function Equivalents({ name, delta, floor }) {
       <Copy label="curl" text={curl} />
       <Copy label="redis-cli, with serve --resp 6379" text={redis} />
       <Copy label="Java" text={java} />
+      <p class="note">Each add has an id of its own, such as that of an order: again under the same id, it does not count again.</p>
     </details>
   );
 }
@@ -213,7 +219,7 @@ function Outcome({ name }) {
   async function look(event) {
     event.preventDefault();
     try {
-      setFound(await request(`/v1/requests/${encodeURIComponent(id)}?counter=${encodeURIComponent(name)}`));
+      setFound(await request(`/v1/requests/${encodeURIComponent(id.trim())}?counter=${encodeURIComponent(name)}`));
     } catch (problem) {
       setFound({ outcome: problem.message });
     }
@@ -226,10 +232,10 @@ function Outcome({ name }) {
           Request id
           <input required value={id} onInput={(event) => setId(event.currentTarget.value)} />
         </label>
-        <button type="submit">Look up</button>
+        <button type="submit" disabled={!id.trim()}>Look up</button>
       </form>
       <p aria-live="polite">
-        {found && <><strong>{found.outcome}</strong>{found.added !== undefined && ` ${found.added}`}</>}
+        {found && <><strong>{found.outcome}</strong>{found.added !== undefined && ` ${found.added}`}{found.outcome === 'not-seen' && ': no add under this id counted, or it is no longer remembered'}</>}
       </p>
     </section>
   );

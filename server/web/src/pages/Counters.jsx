@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Pager } from '../parts/Pager.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
+import { Wide } from '../parts/Wide.jsx';
 import { href } from '../router.js';
 import { follow } from '../stream.js';
 import { grouped, shown } from '../text.js';
@@ -65,29 +66,31 @@ export function Counters({ query }) {
             <p class="note">Since {found.data.since}, of counters whose past is kept (<code>serve --history</code>).</p>
           )}
           {rows.length > 0 && (
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Counter</th>
-                  {isByChange && <th scope="col" class="number">{sort === '-rate' ? 'Per second' : 'Change'}</th>}
-                  <th scope="col" class="number">Value</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(({ name, value, change, rate }) => {
-                  const now = isByChange ? undefined : changed.get(name); // both of one moment
-                  return (
-                    <tr key={name}>
-                      <td><a href={href('counter', { name })}><bdi>{shown(name)}</bdi></a></td>
-                      {isByChange && <td class="number">{grouped((sort === '-rate' ? rate : change) ?? '')}</td>}
-                      <td class={now === undefined ? 'number' : 'number changed'}>
-                        {(now === undefined ? value : now) == null ? 'removed' : grouped(now ?? value)}
-                      </td>
-                    </tr>
-                  );
-                })}
-              </tbody>
-            </table>
+            <Wide label="Counters found">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">Counter</th>
+                    {isByChange && <th scope="col" class="number">{sort === '-rate' ? 'Per second' : 'Change'}</th>}
+                    <th scope="col" class="number">Value</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {rows.map(({ name, value, change, rate }) => {
+                    const now = isByChange ? undefined : changed.get(name); // both of one moment
+                    return (
+                      <tr key={name}>
+                        <td class="long"><a href={href('counter', { name })}><bdi>{shown(name)}</bdi></a></td>
+                        {isByChange && <td class="number">{grouped((sort === '-rate' ? rate : change) ?? '')}</td>}
+                        <td class={now === undefined ? 'number' : 'number changed'}>
+                          {(now === undefined ? value : now) == null ? 'removed' : grouped(now ?? value)}
+                        </td>
+                      </tr>
+                    );
+                  })}
+                </tbody>
+              </table>
+            </Wide>
           )}
           <Pager before={pages} next={found.data?.cursor} go={setPages} />
         </section>

@@ -2,10 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Chart } from '../parts/Chart.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
+import { Wide } from '../parts/Wide.jsx';
 import { sum, useFigures } from '../parts/useFigures.js';
 import { href } from '../router.js';
 import { follow, state } from '../stream.js';
-import { grouped, shown } from '../text.js';
+import { grouped, local, shown } from '../text.js';
 
 const SECONDS = 120;
 const MOVER_SECONDS = 10;
@@ -144,6 +145,7 @@ export function Overview() {
           times={summary.times}
           values={summary.changed}
           label={`Counters that changed per second, for ${SECONDS} seconds`}
+          fromZero
         />
       </section>
       <div class="columns">
@@ -154,6 +156,7 @@ export function Overview() {
             <Names
               rows={top.data.counters.map((each) => [each.name, grouped(each.value)])}
               heads={['Counter', 'Value']}
+              label="Greatest values"
               empty="There are no counters yet. Count something:"
             />
           )}
@@ -168,6 +171,7 @@ export function Overview() {
               name, (change > 0 ? '+' : '') + grouped(Math.round(change * 1e6) / 1e6),
             ])}
             heads={['Counter', 'Change']}
+            label="Changed most"
             empty={latest === null ? 'Not known yet.' : 'Nothing changes now.'}
           />
         </section>
@@ -187,8 +191,11 @@ export function Overview() {
 function Adds() {
   const figures = useFigures();
   const before = useRef(figures);
-  const [perSecond, setPerSecond] = useState(0);
-  const of = (pattern) => sum(figures, 'quipu_adds_total', 'outcome', pattern) ?? 0;
+  const [perSecond, setPerSecond] = useState(undefined);
+  const start = new Date(1000 * (sum(figures, 'process_start_time_seconds') ?? 0));
+  const isOfToday = start.toISOString().slice(0, 10) === new Date(figures.millis).toISOString().slice(0, 10);
+  const of = (pattern) => (figures.millis ? sum(figures, 'quipu_adds_total', 'outcome', pattern) ?? 0 : undefined);
+  const text = (number) => (number === undefined ? '…' : grouped(number));
   useEffect(() => {
     const passed = figures.millis - before.current.millis;
     const applied = sum(before.current, 'quipu_adds_total', 'outcome', /^applied$/);
@@ -201,33 +208,35 @@ function Adds() {
     <section class="card" aria-labelledby="adds">
       <h2 id="adds">Adds</h2>
       <dl class="figures">
-        <div><dt>Per second, now</dt><dd>{grouped(perSecond)}</dd></div>
-        <div><dt>Today (UTC)</dt><dd>{grouped(sum(figures, 'quipu_today_adds') ?? 0)}</dd></div>
-        <div><dt>Since the start</dt><dd>{grouped(of(/^applied$/))}</dd></div>
-        <div><dt>Repeats, not counted again</dt><dd>{grouped(of(/^replayed$/))}</dd></div>
-        <div><dt>Rejected</dt><dd>{grouped(of(/^(rejected_|conflict)/))}</dd></div>
-        <div><dt>Unknown to the client</dt><dd>{grouped(of(/^unknown$/))}</dd></div>
+        <div><dt>Per second, now</dt><dd>{text(perSecond)}</dd></div>
+        {!isOfToday && <div><dt>Today (UTC)</dt><dd>{text(sum(figures, 'quipu_today_adds'))}</dd></div>}
+        <div><dt>Since the start{figures.millis > 0 && `, ${local(start)}`}</dt><dd>{text(of(/^applied$/))}</dd></div>
+        <div><dt>Repeats, not counted again</dt><dd>{text(of(/^replayed$/))}</dd></div>
+        <div><dt>Rejected</dt><dd>{text(of(/^(rejected_|conflict)/))}</dd></div>
+        <div><dt>Unknown to the client</dt><dd>{text(of(/^unknown$/))}</dd></div>
       </dl>
     </section>
   );
 }
 
-function Names({ rows, heads, empty }) {
+function Names({ rows, heads, empty, label }) {
   if (rows.length === 0) {
     return <p class="note">{empty}</p>;
   }
   return (
-    <table>
-      <thead><tr><th scope="col">{heads[0]}</th><th scope="col" class="number">{heads[1]}</th></tr></thead>
-      <tbody>
-        {rows.map(([name, text]) => (
-          <tr key={name}>
-            <td><a href={href('counter', { name })}><bdi>{shown(name)}</bdi></a></td>
-            <td class="number">{text}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Wide label={label}>
+      <table>
+        <thead><tr><th scope="col">{heads[0]}</th><th scope="col" class="number">{heads[1]}</th></tr></thead>
+        <tbody>
+          {rows.map(([name, text]) => (
+            <tr key={name}>
+              <td class="long"><a href={href('counter', { name })}><bdi>{shown(name)}</bdi></a></td>
+              <td class="number">{text}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Wide>
   );
 }
 
@@ -236,27 +245,29 @@ export function Spaces({ rows }) {
     return <p class="note">None.</p>;
   }
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col" class="number">Counters</th>
-          <th scope="col" class="number">Sum</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ name, counters, sum }) => (
-          <tr key={name}>
-            <td>
-              <a href={href('counters', { prefix: name })}>
-                <bdi>{shown(name)}</bdi>
-              </a>
-            </td>
-            <td class="number">{grouped(counters)}</td>
-            <td class="number">{grouped(sum)}</td>
+    <Wide label="Namespaces">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col" class="number">Counters</th>
+            <th scope="col" class="number">Sum</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.map(({ name, counters, sum }) => (
+            <tr key={name}>
+              <td class="long">
+                <a href={href('counters', { prefix: name })}>
+                  <bdi>{shown(name)}</bdi>
+                </a>
+              </td>
+              <td class="number">{grouped(counters)}</td>
+              <td class="number">{grouped(sum)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Wide>
   );
 }

@@ -1,8 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { grouped } from '../text.js';
 
 const HEIGHT = 180;
+const DIGITS_MAX = 13; // with the spaces between them; more would leave no room for the chart
+const DIGIT_PIXELS = 7.5;
+const DECIMAL = Array.from({ length: 28 }, (_, i) => [1, 2, 5].map((each) => Number(`${each}e${i - 9}`))).flat();
+const WHOLE = Array.from({ length: 19 }, (_, i) => [1, 2, 5].map((each) => each * 10 ** i)).flat();
 
 /** A bar for the change in each bucket of a history; the end of the last one makes room for it. */
 export function Buckets({ history, label }) {
@@ -30,6 +35,20 @@ function times24(chart, places, axis, space, step) {
   });
 }
 
+/** The texts of the axis of values. */
+function numbers(chart, splits) {
+  return splits.map((each) => (grouped(each).length > DIGITS_MAX ? each.toExponential(3) : grouped(each)));
+}
+
+/** Between which values lines are drawn: no halves if all values are whole. */
+function steps(chart) {
+  return chart.data[1].every((each) => each === null || Number.isInteger(each)) ? WHOLE : DECIMAL;
+}
+
+function widthOf(chart, texts) {
+  return 24 + DIGIT_PIXELS * Math.max(1, ...(texts || []).map((each) => each.length));
+}
+
 /** What the axis of values shows: with 0 if all are equal, so that they are not at an edge of it. */
 function range(chart, least, greatest) {
   if (least === null) return [0, 1];
@@ -42,8 +61,9 @@ function range(chart, least, greatest) {
  * A line of values over time. The values are repeated in words by the page, for a screen reader.
  *
  * @param secondsMin the least time that is shown
+ * @param fromZero whether 0 is shown in any case
  */
-export function Chart({ times, values, label, isBars, secondsMin = 0 }) {
+export function Chart({ times, values, label, isBars, secondsMin = 0, fromZero }) {
   const place = useRef(null);
   const chart = useRef(null);
   useEffect(() => {
@@ -57,10 +77,11 @@ export function Chart({ times, values, label, isBars, secondsMin = 0 }) {
         height: HEIGHT,
         legend: { show: false },
         cursor: { show: false },
-        axes: [{ ...axis, values: times24, space: 70 }, { ...axis, size: 70 }],
+        axes: [{ ...axis, values: times24, space: 70 }, { ...axis, size: widthOf, values: numbers, incrs: steps }],
+        padding: [null, 24, null, null],
         scales: {
           x: secondsMin ? { range: (self, first, last) => [Math.min(first, last - secondsMin), last] } : {},
-          y: { range },
+          y: { range: fromZero ? (self, least, greatest) => range(self, least === null ? null : Math.min(0, least), greatest) : range },
         },
         series: [
           {},

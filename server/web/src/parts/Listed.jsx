@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Pager } from './Pager.jsx';
 import { Trouble } from './Trouble.jsx';
 import { useData } from './useData.js';
+import { Wide } from './Wide.jsx';
 import { href, place } from '../router.js';
 import { grouped, shown } from '../text.js';
 
@@ -62,24 +63,26 @@ export function Listed({ path, list: [what, name, number], heads, empty, link, m
       {found.data && rows.length === 0 && <p class="note">{empty}</p>}
       {moved && found.data?.since && <p class="note">Since {found.data.since}.</p>}
       {rows.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{heads[0]}</th>
-              {moved && <th scope="col" class="number">{moved === 'rate' ? 'Per second' : 'Change'}</th>}
-              <th scope="col" class="number">{heads[1]}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((each) => (
-              <tr key={each[name]}>
-                <td><a href={link(each[name])}><bdi>{shown(each[name])}</bdi></a></td>
-                {moved && <td class="number">{grouped(each[moved] ?? '')}</td>}
-                <td class="number">{grouped(each[number])}</td>
+        <Wide label={what}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{heads[0]}</th>
+                {moved && <th scope="col" class="number">{moved === 'rate' ? 'Per second' : 'Change'}</th>}
+                <th scope="col" class="number">{heads[1]}</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {rows.map((each) => (
+                <tr key={each[name]}>
+                  <td class="long"><a href={link(each[name])}><bdi>{shown(each[name])}</bdi></a></td>
+                  {moved && <td class="number">{grouped(each[moved] ?? '')}</td>}
+                  <td class="number">{grouped(each[number])}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Wide>
       )}
       <Pager before={pages} next={found.data?.cursor} go={setPages} />
     </>

@@ -3,7 +3,7 @@ import { path } from '../api.js';
 import { Buckets } from './Chart.jsx';
 import { Trouble } from './Trouble.jsx';
 import { useData } from './useData.js';
-import { grouped } from '../text.js';
+import { added, grouped } from '../text.js';
 
 const HOUR = 3600 * 1000;
 const PERIODS = {
@@ -15,7 +15,7 @@ const PERIODS = {
 const REREAD_MILLIS = 5000;
 
 /** How a counter changed, beside the same time before. */
-export function Past({ name }) {
+export function Past({ name, round }) {
   const [wanted, setWanted] = useState('The last 24 hours');
   const { step, millis } = PERIODS[wanted];
   const [now] = useState(() => Date.now());
@@ -27,7 +27,7 @@ export function Past({ name }) {
       from: new Date(from).toISOString(),
       ...(to && { to: new Date(to).toISOString() }),
     })}`;
-  const found = useData(query(now - millis), REREAD_MILLIS);
+  const found = useData(query(now - millis), REREAD_MILLIS, round);
   const earlier = useData(query(now - 2 * millis, now - millis));
   const buckets = found.data?.buckets || [];
   const known = buckets.filter((each) => each.change !== undefined);
@@ -36,7 +36,7 @@ export function Past({ name }) {
   const since = began ? `since ${began}, when the recording began`
     : isWhole ? 'in this time' : `since ${known[0]?.from}; what was before is not known`;
   const before = earlier.data?.buckets || [];
-  const sum = (all) => all.reduce((total, each) => total + Number(each.change || 0), 0);
+  const sum = (all) => added(all.map((each) => each.change ?? '0'));
   const isOff = found.problem && [400, 501].includes(found.problem.status);
   return (
     <section class="card" aria-labelledby="past">
@@ -72,7 +72,6 @@ export function Past({ name }) {
   );
 }
 
-function signed(number) {
-  const rounded = Math.round(number * 1e6) / 1e6;
-  return (rounded > 0 ? '+' : '') + grouped(rounded);
+function signed(decimal) {
+  return (/^-|^[0.]+$/.test(decimal) ? '' : '+') + grouped(decimal);
 }

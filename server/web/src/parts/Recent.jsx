@@ -12,9 +12,9 @@ const WHY = {
 };
 
 /** The last requests with ids, if the server keeps them. */
-export function Recent({ name }) {
+export function Recent({ name, round }) {
   const how = useServer();
-  const { data } = useData(how?.technique === 'engine' && `${path(name)}/requests?limit=20`, 5000);
+  const { data } = useData(how?.technique === 'engine' && `${path(name)}/requests?limit=20`, 5000, round);
   const rows = data?.requests || [];
   if (rows.length === 0) {
     return null;
@@ -34,7 +34,7 @@ export function Recent({ name }) {
           <tbody>
             {rows.map((each, i) => (
               <tr key={`${each.id} ${each.time} ${i}`}>
-                <td><code title={each.id}>{each.id.slice(0, 8)}…</code></td>
+                <td class="long"><code>{each.id}</code></td>
                 <td class="number">{grouped(each.delta)}</td>
                 <td class={each.outcome === 'rejected' || each.outcome === 'conflict' ? 'bad' : ''}>
                   {each.outcome}{each.why && `: ${WHY[each.why] ?? each.why}`}

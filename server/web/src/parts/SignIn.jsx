@@ -3,15 +3,25 @@ import { signIn, token } from '../api.js';
 
 export function SignIn() {
   const [text, setText] = useState('');
+  const [isMalformed, setMalformed] = useState(false);
   return (
     <section class="card narrow">
       <h1>Sign in</h1>
-      <p>This server requires a token: that of its <code>--token-file</code>.</p>
-      {token.value && <p class="bad" role="alert">The server does not accept this token.</p>}
+      <p>This server requires a token: that of its <code>--token-file</code>, or of its <code>--read-token-file</code>, which only reads.</p>
+      {isMalformed ? (
+        <p class="bad" role="alert">A token has only visible ASCII characters, without blanks.</p>
+      ) : (
+        token.value && <p class="bad" role="alert">The server does not accept this token.</p>
+      )}
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          signIn(text.trim());
+          const given = text.trim();
+          const isToken = /^[\x21-\x7e]+$/.test(given);
+          setMalformed(!isToken);
+          if (isToken) {
+            signIn(given);
+          }
         }}
       >
         <label>

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { request, token } from '../api.js';
 
-/** Reads a path, if there is one, when it changes, and again at an interval if there is one. */
-export function useData(path, everyMillis) {
+/** Reads a path, if there is one, when it or a round changes, and again at an interval if there is one. */
+export function useData(path, everyMillis, roundOfOthers) {
   const [found, setFound] = useState({ data: null, problem: null });
   const [round, setRound] = useState(0);
   useEffect(() => {
@@ -18,7 +18,7 @@ export function useData(path, everyMillis) {
         }
       });
     return () => abort.abort();
-  }, [path, round, token.value]);
+  }, [path, round, roundOfOthers, token.value]);
   useEffect(() => {
     if (!everyMillis) {
       return undefined;

@@ -33,7 +33,7 @@ export function useFigures() {
 function parsed(text) {
   return text
     .split('\n')
-    .map((line) => (line.startsWith('quipu_') ? LINE.exec(line) : null))
+    .map((line) => (/^(quipu_|process_start_time)/.test(line) ? LINE.exec(line) : null))
     .filter(Boolean)
     .map(([, name, labels, value]) => ({
       name,

@@ -91,6 +91,14 @@ class CounterReads {
         : Optional.empty();
   }
 
+  /** Returns the value as the log has it: also if it has expired and is not removed yet. */
+  final Optional<Reading> stored(String counter) {
+    int ordinal = state.counters.find(counter);
+    return ordinal >= 0 && state.counters.isWritten(ordinal) && state.counters.text(ordinal) == null
+        ? Optional.of(Reading.exact(state.counters.value(ordinal), state.counters.scale(ordinal)))
+        : Optional.empty();
+  }
+
   /**
    * Returns the number of digits after the point of a counter: of a missing one, that which it
    * would get by its name, unless a remembered request id keeps the previous one.

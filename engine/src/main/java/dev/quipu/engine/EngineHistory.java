@@ -1,9 +1,10 @@
 package dev.quipu.engine;
 
 import dev.quipu.CounterPage;
-import dev.quipu.Reading;
+import dev.quipu.QuipuException;
 import dev.quipu.backend.CounterHistory;
 import dev.quipu.engine.commit.Committer;
+import dev.quipu.engine.commit.ExpirySweeper;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
@@ -21,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,13 +36,15 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
   private final Committer committer;
   private final HistoryFiles files;
   private final HistoryKeeping keeping;
+  private final ExpirySweeper sweeper;
   private final Clock clock;
   private boolean failing;
 
-  private EngineHistory(Committer committer, HistoryFiles files, Clock clock) {
+  private EngineHistory(Committer committer, HistoryFiles files, EngineOptions options) {
     this.committer = committer;
     this.files = files;
-    this.clock = clock;
+    this.sweeper = new ExpirySweeper(committer, options.segmentBytes());
+    this.clock = options.clock();
     this.keeping = new HistoryKeeping(files, this);
   }
 
@@ -69,7 +73,7 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
           .addKeyValue("directory", directory)
           .log("The clock is more than a day behind the past values; they begin again");
     }
-    return new EngineHistory(committer, files, options.clock());
+    return new EngineHistory(committer, files, options);
   }
 
   HistoryKeeping keeping() {
@@ -105,16 +109,30 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
   @Override
   public HistoryReader.Now now(@Nullable String counter) {
     return committer.get((state, group) -> {
-      Optional<Reading> reading =
-          counter == null ? Optional.empty() : new CounterAccess(state, group).reading(counter);
-      return new HistoryReader.Now(state.wallMillis, reading, state.history.recent());
+      CounterAccess access = new CounterAccess(state, group);
+      Optional<String> name = Optional.ofNullable(counter);
+      return new HistoryReader.Now(
+          state.wallMillis,
+          name.flatMap(access::reading),
+          name.flatMap(access::stored),
+          state.history.recent());
     });
   }
 
   @Override
-  public CounterPage list(String prefix, String after, int limit) {
-    ListTask task = new ListTask(prefix, after, limit);
+  public CounterPage list(
+      String prefix, String after, int limit, Consumer<CounterPage.Entry> expired) {
+    ListTask task = new ListTask(prefix, after, limit, expired);
     committer.run(task);
     return task.page();
+  }
+
+  @Override
+  public void removeExpired() {
+    try {
+      sweeper.sweepCounters();
+    } catch (QuipuException e) { // the disk is full, and reads still work
+      LOGGER.atDebug().setCause(e).log("Expired counters cannot be removed");
+    }
   }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.PrimitiveIterator;
+import java.util.function.Consumer;
 
 /**
  * Lists counters by name: numbers only, without members of families.
@@ -28,13 +29,20 @@ final class ListTask extends Task {
   private final String prefix;
   private final int limit;
   private final List<CounterPage.Entry> found = new ArrayList<>();
+  private final Consumer<CounterPage.Entry> expired;
   private String from;
   private boolean isInclusive;
   private CounterPage page = new CounterPage(List.of(), Optional.empty());
 
   ListTask(String prefix, String after, int limit) {
+    this(prefix, after, limit, each -> {});
+  }
+
+  /** Creates a listing that passes on counters that have expired and are not removed yet. */
+  ListTask(String prefix, String after, int limit, Consumer<CounterPage.Entry> expired) {
     this.prefix = prefix;
     this.limit = limit;
+    this.expired = expired;
     this.isInclusive = Key.ORDER.compare(after, prefix) < 0;
     this.from = isInclusive ? prefix : after;
   }
@@ -78,10 +86,15 @@ final class ListTask extends Task {
   }
 
   private void add(State state, String name, int ordinal) {
-    if (state.counters.isAlive(ordinal, state.wallMillis) && state.counters.text(ordinal) == null) {
+    if (state.counters.isWritten(ordinal) && state.counters.text(ordinal) == null) {
       long value = state.counters.value(ordinal);
       Reading reading = Reading.exact(value, state.counters.scale(ordinal));
-      found.add(new CounterPage.Entry(name, reading));
+      CounterPage.Entry entry = new CounterPage.Entry(name, reading);
+      if (state.counters.isAlive(ordinal, state.wallMillis)) {
+        found.add(entry);
+      } else {
+        expired.accept(entry);
+      }
     }
   }
 }

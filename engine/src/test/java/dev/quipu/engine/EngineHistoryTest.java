@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.backend.CounterHistory;
 import dev.quipu.backend.CounterHistory.Changed;
@@ -31,6 +32,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -275,6 +277,32 @@ final class EngineHistoryTest {
     assertFalse(engine.history().values("c", days).getLast().isKnown());
     assertEquals(Optional.empty(), engine.history().values("c", days).getLast().since());
     assertEquals(Optional.empty(), engine.history().began("c")); // there was a gap
+  }
+
+  /** From the expiry of a counter until it is removed, by a thread of the engine. */
+  @Test
+  void anExpiryDoesNotChangeTheValuesBefore() {
+    open(Optional.of(RULES));
+    Instant boundary = Instant.parse("2026-10-24T21:18:00Z");
+    Instant expiry = boundary.plusMillis(100);
+    add("c/a", 30);
+    add("c/b", 4);
+    TestOperation.run(engine, access -> access.expire("c/a", expiry.toEpochMilli()));
+    advance(Duration.between(START, boundary).minusMillis(500));
+    engine.sweep(); // the next one by the engine is in a second
+    advance(Duration.ofMillis(800));
+    Instant now = Instant.ofEpochMilli(clock.epochMillis());
+    CounterHistory history = engine.history();
+    List<Point> points = history.values("c/a", List.of(boundary, now));
+    assertEquals(Optional.of(30L), points.getFirst().reading().map(Reading::value));
+    assertEquals(Optional.empty(), points.getLast().reading());
+    List<Sum> sums = history.sums("c/", List.of(boundary, now));
+    assertEquals(Optional.of(new BigDecimal(34)), sums.getFirst().sum());
+    assertEquals(Optional.of(new BigDecimal(4)), sums.getLast().sum());
+    assertEquals(
+        Map.of("c/a", Optional.of(30L)),
+        history.changedSince("c/", boundary).stream()
+            .collect(Collectors.toMap(Changed::name, each -> each.before().map(Reading::value))));
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver.Measure;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -21,11 +22,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +44,10 @@ import org.jspecify.annotations.Nullable;
  * unknown, it is unknown for all members. A caller waits for a limited time until its add joins a
  * group; if it does not, nothing was sent.
  *
+ * <p>Callers that add again and again come back soon after their group ends. The next group waits
+ * for them, for an eighth of the time that theirs took at most: otherwise the first one would
+ * execute its add by itself, while the others wait.
+ *
  * <p>A store that makes all calls durable that wait for a sync at the same time gains nothing from
  * adds that wait for a group before. For such a store groups overlap: a caller that finds no call
  * in progress for the key sends its add, and others start a thread that takes all adds that have
@@ -55,14 +62,21 @@ public final class GroupCommit {
 
   private static final String THREAD = "quipu-group-commit";
 
+  /** How long a group waits for the callers of the one before: this share of the time of that. */
+  private static final int RETURN_SHARE = 8;
+
+  private static final long RETURN_NANOS_MAX = 5_000_000;
+
   private final String store;
   private final Table table;
   private final int membersMax;
   private final long waitMillisMax;
+  private final LongUnaryOperator returnNanos;
   private final LongAdder adds = new LongAdder();
   private final LongAdder writes = new LongAdder();
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Key, Set<Waiter>> waiting = new HashMap<>(); // has a key while it has a leader
+  private final Map<Key, Return> returning = new HashMap<>(); // of keys whose lead is not passed on
   private final Map<Key, Integer> running = new HashMap<>(); // calls per key, if groups overlap
   private final Pace pace;
 
@@ -102,11 +116,29 @@ public final class GroupCommit {
    * @param waitMax longest wait until an add joins a group
    */
   public GroupCommit(String store, Table table, Pace pace, int membersMax, Duration waitMax) {
+    this(
+        store,
+        table,
+        pace,
+        membersMax,
+        waitMax,
+        nanos -> Math.min(nanos / RETURN_SHARE, RETURN_NANOS_MAX));
+  }
+
+  /** The same, with how long a group waits for callers, by the time that theirs took. */
+  public GroupCommit(
+      String store,
+      Table table,
+      Pace pace,
+      int membersMax,
+      Duration waitMax,
+      LongUnaryOperator returnNanos) {
     this.store = store;
     this.table = table;
     this.pace = pace;
     this.membersMax = membersMax;
     this.waitMillisMax = waitMax.toMillis();
+    this.returnNanos = returnNanos;
   }
 
   /** Returns the number of adds that were members of a group, and the number of groups. */
@@ -115,31 +147,6 @@ public final class GroupCommit {
     measures.put(Measure.FOLDED_ADDS, adds.sum());
     measures.put(Measure.FOLDED_WRITES, writes.sum());
     return measures;
-  }
-
-  /** The signal that ends the wait of a caller. */
-  private sealed interface Signal {
-    /** The caller becomes the leader. */
-    record Lead() implements Signal {}
-
-    /** The caller executes its add separately. */
-    record Alone() implements Signal {}
-
-    /** The add has this result. */
-    record Done(WriteResult result) implements Signal {}
-
-    /** The transaction failed. */
-    record Failed(RuntimeException why) implements Signal {}
-  }
-
-  /** A waiting caller; equality is identity. */
-  private static final class Waiter {
-    final Member member;
-    final CompletableFuture<Signal> signal = new CompletableFuture<>();
-
-    Waiter(Member member) {
-      this.member = member;
-    }
   }
 
   /**
@@ -170,11 +177,11 @@ public final class GroupCommit {
 
   private WriteResult result(Waiter own, Signal signal, boolean leads) {
     return switch (signal) {
-      case Signal.Done done -> done.result;
+      case Signal.Done done -> done.result();
       case Signal.Alone alone -> table.alone(own.member.writes());
-      case Signal.Failed failed when !leads && failed.why instanceof QuipuException e ->
+      case Signal.Failed failed when !leads && failed.why() instanceof QuipuException e ->
           throw QuipuException.of(e.outcome(), e.reason(), e.getMessage(), e);
-      case Signal.Failed failed -> throw failed.why;
+      case Signal.Failed failed -> throw failed.why();
       case Signal.Lead lead -> throw new IllegalStateException("a leader received the lead again");
     };
   }
@@ -205,21 +212,63 @@ public final class GroupCommit {
     return own.signal.join();
   }
 
+  /** The callers of a group, who may come back with further adds. */
+  private record Return(int callers, CountDownLatch end) {}
+
   /** Executes a group, completes the others, and returns the leader's own signal. */
   private Signal lead(Waiter own) {
     Key key = own.member.key();
     List<Waiter> group = new ArrayList<>(List.of(own));
+    boolean isPassedOn = false;
     try {
       take(key, group);
+      long start = Clock.system().nanoTime();
       List<Signal> signals = execute(group(group));
+      long nanos = Clock.system().nanoTime() - start;
       for (int i = 1; i < group.size(); i++) {
         group.get(i).signal.complete(signals.get(i));
       }
+      isPassedOn = group.size() > 1 && passesOnLater(key, group.size(), nanos);
       return signals.getFirst();
     } finally {
       completeLost(group.subList(1, group.size()));
-      passOn(key);
+      if (!isPassedOn) {
+        passOn(key);
+      }
     }
+  }
+
+  /**
+   * Passes the lead on when the callers of a group are back with their next adds, or after a part
+   * of the time that the group took. Otherwise the first of them would execute its add by itself,
+   * while the others wait.
+   *
+   * @return false if enough callers wait already; then the caller passes it on
+   */
+  private boolean passesOnLater(Key key, int callers, long nanos) {
+    CountDownLatch end = new CountDownLatch(1);
+    lock.lock();
+    try {
+      if (waiting.getOrDefault(key, Set.of()).size() >= callers) {
+        return false;
+      }
+      returning.put(key, new Return(callers, end));
+    } finally {
+      lock.unlock();
+    }
+    long most = returnNanos.applyAsLong(nanos);
+    Thread.ofVirtual()
+        .name(THREAD)
+        .start(() -> {
+          try {
+            var unused = end.await(most, TimeUnit.NANOSECONDS);
+          } catch (InterruptedException e) { // only if the process ends
+            Thread.currentThread().interrupt();
+          } finally {
+            passOn(key);
+          }
+        });
+    return true;
   }
 
   private static Group group(List<Waiter> waiters) {
@@ -313,18 +362,25 @@ public final class GroupCommit {
   }
 
   private boolean leadsAtOnce(Waiter own) {
+    Key key = own.member.key();
+    Return back;
     lock.lock();
     try {
-      Set<Waiter> others = waiting.get(own.member.key());
+      Set<Waiter> others = waiting.get(key);
       if (others == null) {
-        waiting.put(own.member.key(), new LinkedHashSet<>());
+        waiting.put(key, new LinkedHashSet<>());
         return true;
       }
       others.add(own);
-      return false;
+      back = returning.get(key);
+      if (back == null || others.size() < back.callers) {
+        return false;
+      }
     } finally {
       lock.unlock();
     }
+    back.end.countDown();
+    return false;
   }
 
   /** Removes a waiter that is in no group; returns whether it was removed. */
@@ -426,6 +482,7 @@ public final class GroupCommit {
     Waiter next;
     lock.lock();
     try {
+      returning.remove(key);
       Iterator<Waiter> others = waiting.getOrDefault(key, Set.of()).iterator();
       if (!others.hasNext()) {
         waiting.remove(key);

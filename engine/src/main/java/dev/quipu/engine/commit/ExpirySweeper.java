@@ -72,12 +72,22 @@ public final class ExpirySweeper {
     }
   }
 
-  private void sweepCounters() {
-    SweepTask task;
-    do {
-      task = new SweepTask(found);
-      committer.run(task);
-    } while (task.isMore);
+  /**
+   * Removes all expired counters.
+   *
+   * @throws QuipuException if the disk is full or the engine has ended
+   */
+  public void sweepCounters() {
+    working.lock();
+    try {
+      SweepTask task;
+      do {
+        task = new SweepTask(found);
+        committer.run(task);
+      } while (task.isMore);
+    } finally {
+      working.unlock();
+    }
   }
 
   private void sweepItems() {

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,12 +34,26 @@ public final class HistoryReader implements CounterHistory {
     /** Returns the value of a counter, and what is not in files; without a name, only these. */
     Now now(@Nullable String counter);
 
-    /** Returns a page of counters. */
-    CounterPage list(String prefix, String after, int limit);
+    /**
+     * Returns a page of counters.
+     *
+     * @param expired receives those that have expired and are not removed yet
+     */
+    CounterPage list(String prefix, String after, int limit, Consumer<CounterPage.Entry> expired);
+
+    /** Removes the counters that have expired, if changes are accepted. */
+    void removeExpired();
   }
 
-  /** A moment in commit order. */
-  public record Now(long millis, Optional<Reading> reading, Recorder.Recent recent) {}
+  /**
+   * A moment in commit order.
+   *
+   * @param reading the value of the counter
+   * @param stored the same, but if it has expired and is not removed yet, the last value: the log
+   *     has no change yet, so this is the value at the boundaries before
+   */
+  public record Now(
+      long millis, Optional<Reading> reading, Optional<Reading> stored, Recorder.Recent recent) {}
 
   public HistoryReader(HistoryFiles files, Present present) {
     this.files = files;
@@ -143,6 +158,7 @@ public final class HistoryReader implements CounterHistory {
     for (; next >= 0 && millis(boundaries, next) >= now.millis(); next--) {
       points[next] = new Point(boundaries.get(next), true, value, Optional.empty());
     }
+    value = now.stored();
     long since = files.since(pattern);
     int first = firstToRead(now, boundaries, next, since);
     try {
@@ -181,13 +197,16 @@ public final class HistoryReader implements CounterHistory {
     }
     long since = patterns.stream().mapToLong(files::since).max().orElseThrow();
     Map<String, BigDecimal> values = new HashMap<>();
-    Now now = list(prefix, values);
+    Map<String, BigDecimal> expired = new HashMap<>();
+    Now now = list(prefix, values, expired);
     BigDecimal sum = values.values().stream().reduce(BigDecimal.ZERO, BigDecimal::add);
     Sum[] sums = new Sum[boundaries.size()];
     int next = boundaries.size() - 1;
     for (; next >= 0 && millis(boundaries, next) >= now.millis(); next--) {
       sums[next] = new Sum(boundaries.get(next), true, Optional.of(sum), Optional.empty());
     }
+    values.putAll(expired); // as the log has it: see Now
+    sum = expired.values().stream().reduce(sum, BigDecimal::add);
     int first = firstToRead(now, boundaries, next, since);
     byte[] start = prefix.getBytes(StandardCharsets.UTF_8);
     try {
@@ -246,6 +265,7 @@ public final class HistoryReader implements CounterHistory {
                   Instant.ofEpochMilli(since),
                   files.firstAfter(since)));
     }
+    present.removeExpired(); // so that they are among those that changed
     Now now = present.now(null);
     if (boundary.toEpochMilli() >= now.millis()) {
       return List.of();
@@ -289,18 +309,23 @@ public final class HistoryReader implements CounterHistory {
   }
 
   /** Lists counters within one bucket; returns a moment after that, in the same bucket. */
-  private Now list(String prefix, Map<String, BigDecimal> values) {
+  private Now list(String prefix, Map<String, BigDecimal> values, Map<String, BigDecimal> expired) {
     for (int i = 0; i < LISTINGS_MAX; i++) {
       values.clear();
+      expired.clear();
       long start = present.now(null).recent().start();
       String after = "";
       for (boolean isLast = false; !isLast; ) {
-        CounterPage page = present.list(prefix, after, Limits.PAGE_COUNTERS_MAX);
+        CounterPage page =
+            present.list(
+                prefix,
+                after,
+                Limits.PAGE_COUNTERS_MAX,
+                each -> expired.put(each.name(), each.reading().decimal()));
         for (CounterPage.Entry each : page.counters()) {
-          Reading reading = each.reading();
-          values.put(each.name(), new BigDecimal(reading.text(reading.value())));
+          values.put(each.name(), each.reading().decimal());
         }
-        if (values.size() > COUNTERS_MAX) {
+        if (values.size() + expired.size() > COUNTERS_MAX) {
           throw new IllegalArgumentException(
               "more than %d counters start with '%s'; use a longer prefix"
                   .formatted(COUNTERS_MAX, prefix));
@@ -415,7 +440,7 @@ public final class HistoryReader implements CounterHistory {
                   files
                       .shortestAt(boundary, nowMillis)
                       .map(step -> "the shortest step there is " + step)
-                      .orElse("all of that time have been deleted")));
+                      .orElse("the recording began later, or they have been deleted since")));
     }
 
     /** Returns the next sources, back to a boundary. */

@@ -43,6 +43,9 @@ final class HistoryCommand extends AccessCommand {
 
   @Override
   public Integer call() {
+    if (name.isEmpty() && !isSum) {
+      throw new IllegalArgumentException("the name is empty; only the prefix of --sum may be");
+    }
     try (Access access = target.openToRead()) {
       PastPeriod past = new PastPeriod(period.step(), period.from(), period.to());
       List<PastValue> values = access.history(name, isSum, past);

@@ -196,6 +196,7 @@ final class HistoryTest {
     "tz=Mars, Mars",
     "from=yesterday, 2026-11-29T00:00:00Z",
     "from=2027-01-01T00:00:00Z, from is in the future",
+    "to=2100-01-01T00:00:00Z, to is more than a day in the future",
     "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z, from is not before to",
     "step=minute&from=2026-01-01T00:00:00Z, use a longer step",
     "step=minute, the shortest step there is hour",

@@ -43,6 +43,7 @@ final class MetricsPageTest {
         request id used for another add), `rejected_…` (by a bound, or canceled), `not_applied` (a
         failure without an effect), `unknown`, `invalid`. An engine counts the first three and
         `rejected_…` itself, for adds of all ports; the others are those of HTTP and of the library.
+        Adds in transactions are not among them, nor hits and views on a store.
         With attributes, an add is counted too. Views, sequences and presence are not adds, but
         calls to the store.
       - Outcomes of calls to the store: `success` includes a condition that did not hold;

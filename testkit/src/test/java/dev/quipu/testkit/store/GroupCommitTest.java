@@ -268,6 +268,35 @@ final class GroupCommitTest {
     }
   }
 
+  /** Two callers add again as soon as their group ends: both adds are in one group again. */
+  @Test
+  void callersThatComeBackAreInTheNextGroup() throws Exception {
+    Row row = new Row();
+    GroupCommit groups =
+        new GroupCommit(
+            "table",
+            row,
+            GroupCommit.Pace.ONE_BY_ONE,
+            1_000,
+            Progress.STALL_MAX,
+            nanos -> Progress.STALL_MAX.toNanos());
+    List<Write> writes = Collections.nCopies(3, add(1, Condition.always()));
+    try (ExecutorService executor = Executors.newFixedThreadPool(3)) {
+      for (Future<WriteResult> each : together(row, groups, writes, executor)) {
+        each.get(); // the first by itself, then the other two
+      }
+      assertEquals(2, row.statements);
+      for (int round = 3; round < 50; round++) {
+        Future<WriteResult> other =
+            executor.submit(() -> write(groups, add(1, Condition.always())));
+        write(groups, add(1, Condition.always()));
+        other.get();
+        assertEquals(round, row.statements);
+      }
+    }
+    assertEquals(3 + 2 * 47, row.value);
+  }
+
   @Test
   void ifTheGroupIsImpossibleEachIsExecutedAlone() throws Exception {
     Row row = new Row();

@@ -31,9 +31,12 @@ public final class ReportPage {
       body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto }
       body { padding: 0 1rem }
       table { border-collapse: collapse; width: 100% }
-      td, th { padding: .25rem .75rem .25rem 0; text-align: left; overflow-wrap: anywhere }
+      td, th { padding: .25rem .75rem .25rem 0; text-align: left }
+      td { overflow-wrap: anywhere } th { white-space: nowrap }
+      td:first-child { min-width: 7rem }
       .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
       svg { display: block; width: 100%; height: 6rem } td svg { width: 10rem; height: 1.5rem }
+      @media (max-width: 40rem) { td svg { width: 4rem } }
       rect { fill: #3367d6 } rect.down { fill: #c5362c }
       </style>
       </head>
@@ -75,7 +78,7 @@ public final class ReportPage {
         List.of(
             "exactness",
             report.inexact() == 0
-                ? "all values are exact"
+                ? "all values are exact, each at some moment while this report was made"
                 : "%d values are not certain, by %s in all"
                     .formatted(report.inexact(), report.uncertain().toPlainString())));
     page.append("<table>\n");
@@ -138,26 +141,29 @@ public final class ReportPage {
   private static void top(StringBuilder page, Report report) {
     page.append(
         "<h2>Greatest values</h2>\n<table>\n<tr><th>counter</th><th class=\"n\">value now</th>"
-            + "<th class=\"n\">change in the period</th><th></th></tr>\n");
+            + "<th class=\"n\">change</th><th>course</th></tr>\n");
     for (Report.Row each : report.top()) {
       page.append(
           "<tr><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td>%s</td></tr>%n"
               .formatted(
                   text(each.name()),
                   each.reading().text(each.reading().value()),
-                  each.past().isEmpty() ? "" : knownChange(each.past()),
+                  each.past().isEmpty() ? "" : knownChange(each.past(), report),
                   each.past().isEmpty() ? "" : bars(each.past(), BARS_IN_A_ROW_MAX)));
     }
     page.append("</table>\n");
   }
 
-  /** Returns the change, and since when it is known, if that is not the begin of the period. */
-  private static String knownChange(List<PastValue> past) {
+  /** Returns the change, and since when it is known, if the changes of the sum begin otherwise. */
+  private static String knownChange(List<PastValue> past, Report report) {
     if (past.stream().noneMatch(each -> each.change().isPresent())) {
       return "unknown";
     }
     String begin = begin(past);
-    return begin.equals(past.getFirst().from()) ? change(past) : change(past) + " since " + begin;
+    boolean isOfAll = !report.past().isEmpty() && begin.equals(begin(report.past()));
+    return isOfAll || begin.equals(past.getFirst().from())
+        ? change(past)
+        : change(past) + "<br>since " + begin;
   }
 
   private static String change(List<PastValue> past) {

@@ -143,13 +143,18 @@ record HistoryRoutes(Counters counters, Supplier<ViewCounter> viewCounter, Clock
   private Period period(Exchange exchange) {
     HistoryStep step = step(exchange);
     Optional<Instant> end = time(exchange, "to");
-    Instant to = end.orElse(Instant.ofEpochMilli(clock.epochMillis()));
-    Instant from = time(exchange, "from").orElse(to.minus(PERIOD));
-    if (!from.isBefore(to)) {
+    Instant now = Instant.ofEpochMilli(clock.epochMillis());
+    Instant to = end.orElse(now);
+    Optional<Instant> begin = time(exchange, "from");
+    Instant from = begin.orElse(to.minus(PERIOD));
+    if (!from.isBefore(now)) {
       throw Problem.badRequest(
-          end.isPresent()
-              ? "query parameter from is not before to"
-              : "query parameter from is in the future");
+          begin.isPresent()
+              ? "query parameter from is in the future"
+              : "query parameter to is more than a day in the future; set from, too");
+    }
+    if (!from.isBefore(to)) {
+      throw Problem.badRequest("query parameter from is not before to");
     }
     List<Instant> boundaries = new ArrayList<>();
     long endMillis = to.toEpochMilli();

@@ -1,0 +1,13 @@
+package dev.quipu.store.group;
+
+import java.util.concurrent.CompletableFuture;
+
+/** A waiting caller; equality is identity. */
+final class Waiter {
+  final Member member;
+  final CompletableFuture<Signal> signal = new CompletableFuture<>();
+
+  Waiter(Member member) {
+    this.member = member;
+  }
+}
