@@ -5,7 +5,7 @@ import { useData } from '../parts/useData.js';
 import { Wide } from '../parts/Wide.jsx';
 import { href } from '../router.js';
 import { follow } from '../stream.js';
-import { grouped, shown } from '../text.js';
+import { grouped, local, shown } from '../text.js';
 import { Spaces } from './Overview.jsx';
 
 const SORTS = [
@@ -63,7 +63,7 @@ export function Counters({ query }) {
           <Trouble problem={found.problem} />
           {found.data && rows.length === 0 && <p class="note">No counters.</p>}
           {isByChange && found.data?.since && (
-            <p class="note">Since {found.data.since}, of counters whose past is kept (<code>serve --history</code>).</p>
+            <p class="note">Since {local(found.data.since)}, of counters whose past is kept (<code>serve --history</code>).</p>
           )}
           {rows.length > 0 && (
             <Wide label="Counters found">

@@ -6,7 +6,7 @@ import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { useServer } from '../parts/useServer.js';
 import { href } from '../router.js';
-import { grouped, shown } from '../text.js';
+import { grouped, local, shown } from '../text.js';
 
 const ROWS = 20;
 
@@ -100,7 +100,7 @@ function Records({ series }) {
                     <bdi>{shown(each.payload)}</bdi>
                     {each.voided !== undefined && <span class="bad"> void: <bdi>{shown(each.voided)}</bdi></span>}
                   </td>
-                  <td>{each.at}</td>
+                  <td>{local(each.at)}</td>
                 </tr>
               ))}
             </tbody>
@@ -196,7 +196,7 @@ function Revision({ path }) {
       <td>{data.kind}</td>
       <td><bdi>{shown(data.entity)}</bdi></td>
       <td class="number">{grouped(data.count)}</td>
-      <td>{data.at}</td>
+      <td>{local(data.at)}</td>
     </tr>
   ) : null;
 }

@@ -5,7 +5,7 @@ import { Listed } from '../parts/Listed.jsx';
 import { Trouble } from '../parts/Trouble.jsx';
 import { useData } from '../parts/useData.js';
 import { href } from '../router.js';
-import { grouped, shown } from '../text.js';
+import { grouped, local, shown } from '../text.js';
 
 const LATEST_HOURS = 24;
 const ROWS = 50;
@@ -73,7 +73,7 @@ function Room({ room }) {
           <p class="figure" aria-live="polite">{grouped(data.value)}</p>
           <dl class="facts">
             <dt>Room</dt><dd><bdi>{shown(room)}</bdi></dd>
-            <dt>Seen since</dt><dd>{data.from}</dd>
+            <dt>Seen since</dt><dd>{local(data.from)}</dd>
             {data.low !== undefined && data.low !== data.high && (
               <><dt>Between</dt><dd>{grouped(data.low)} and {grouped(data.high)}</dd></>
             )}
@@ -118,7 +118,7 @@ function OnePage({ url }) {
             <tbody>
               {rows.map((each) => (
                 <tr key={`${each.time} ${each.identity}`}>
-                  <td>{each.time}</td>
+                  <td>{local(each.time)}</td>
                   <td><bdi>{shown(each.clientId ?? each.identity)}</bdi></td>
                 </tr>
               ))}

@@ -4,7 +4,7 @@ import { Trouble } from './Trouble.jsx';
 import { useData } from './useData.js';
 import { Wide } from './Wide.jsx';
 import { href, place } from '../router.js';
-import { grouped, shown } from '../text.js';
+import { grouped, local, shown } from '../text.js';
 
 /**
  * A list of names with a number each, searched, ordered, and page by page; the search and the order are in the address.
@@ -61,7 +61,7 @@ export function Listed({ path, list: [what, name, number], heads, empty, link, m
       </form>
       <Trouble problem={found.problem} />
       {found.data && rows.length === 0 && <p class="note">{empty}</p>}
-      {moved && found.data?.since && <p class="note">Since {found.data.since}.</p>}
+      {moved && found.data?.since && <p class="note">Since {local(found.data.since)}.</p>}
       {rows.length > 0 && (
         <Wide label={what}>
           <table>

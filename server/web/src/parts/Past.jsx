@@ -3,7 +3,7 @@ import { path } from '../api.js';
 import { Buckets } from './Chart.jsx';
 import { Trouble } from './Trouble.jsx';
 import { useData } from './useData.js';
-import { added, grouped } from '../text.js';
+import { added, grouped, local } from '../text.js';
 
 const HOUR = 3600 * 1000;
 const PERIODS = {
@@ -33,8 +33,8 @@ export function Past({ name, round }) {
   const known = buckets.filter((each) => each.change !== undefined);
   const began = known.find((each) => each.since)?.since;
   const isWhole = buckets[0]?.change !== undefined;
-  const since = began ? `since ${began}, when the recording began`
-    : isWhole ? 'in this time' : `since ${known[0]?.from}; what was before is not known`;
+  const since = began ? `since ${local(began)}, when the recording began`
+    : isWhole ? 'in this time' : `since ${known[0] && local(known[0].from)}; what was before is not known`;
   const before = earlier.data?.buckets || [];
   const sum = (all) => added(all.map((each) => each.change ?? '0'));
   const isOff = found.problem && [400, 501].includes(found.problem.status);

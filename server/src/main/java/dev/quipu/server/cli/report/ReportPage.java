@@ -116,8 +116,8 @@ public final class ReportPage {
           "<tr><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>%n"
               .formatted(
                   text(each.from() + each.since().map(since -> ", since " + since).orElse("")),
-                  each.value().orElse("unknown"),
-                  each.change().orElse("")));
+                  text(each.value().orElse("unknown")),
+                  text(each.change().orElse(""))));
     }
     page.append("</table></details>\n");
   }
@@ -163,7 +163,7 @@ public final class ReportPage {
     boolean isOfAll = !report.past().isEmpty() && begin.equals(begin(report.past()));
     return isOfAll || begin.equals(past.getFirst().from())
         ? change(past)
-        : change(past) + "<br>since " + begin;
+        : change(past) + "<br>since " + text(begin);
   }
 
   private static String change(List<PastValue> past) {
@@ -184,7 +184,8 @@ public final class ReportPage {
     for (Mover each : movers) {
       page.append(
           "<tr><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>%n"
-              .formatted(text(each.name()), each.value().orElse("removed"), each.change()));
+              .formatted(
+                  text(each.name()), text(each.value().orElse("removed")), text(each.change())));
     }
     page.append("</table>\n");
   }
