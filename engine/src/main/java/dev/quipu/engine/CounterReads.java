@@ -86,14 +86,15 @@ class CounterReads {
 
   /** Returns the value at a place, which may be -1 for none, in the same way. */
   final Optional<Reading> reading(int ordinal) {
-    return isNumber(ordinal)
-        ? Optional.of(Reading.exact(state.counters.value(ordinal), state.counters.scale(ordinal)))
-        : Optional.empty();
+    return isAlive(ordinal) ? stored(ordinal) : Optional.empty();
   }
 
   /** Returns the value as the log has it: also if it has expired and is not removed yet. */
   final Optional<Reading> stored(String counter) {
-    int ordinal = state.counters.find(counter);
+    return stored(state.counters.find(counter));
+  }
+
+  private Optional<Reading> stored(int ordinal) {
     return ordinal >= 0 && state.counters.isWritten(ordinal) && state.counters.text(ordinal) == null
         ? Optional.of(Reading.exact(state.counters.value(ordinal), state.counters.scale(ordinal)))
         : Optional.empty();

@@ -153,7 +153,8 @@ public final class Engine implements EmbeddedEngine {
         new Committer(
             environment, state, log, highWater, found.identity(), kept, settings, sealer, failure);
     opened.add(committer::close);
-    this.history = EngineHistory.begin(committer, state, disk, directory, options);
+    this.sweeper = new ExpirySweeper(committer, options.segmentBytes());
+    this.history = EngineHistory.begin(committer, sweeper, state, disk, directory, options);
     this.checkpointer =
         new Checkpointer(
             environment,
@@ -167,7 +168,6 @@ public final class Engine implements EmbeddedEngine {
             history.keeping(),
             found.logBytes());
     opened.add(checkpointer::closeForFastStart);
-    this.sweeper = new ExpirySweeper(committer, options.segmentBytes());
     opened.add(
         new Ticker(
             environment,

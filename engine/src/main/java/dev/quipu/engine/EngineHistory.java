@@ -40,11 +40,12 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
   private final Clock clock;
   private boolean failing;
 
-  private EngineHistory(Committer committer, HistoryFiles files, EngineOptions options) {
+  private EngineHistory(
+      Committer committer, HistoryFiles files, ExpirySweeper sweeper, Clock clock) {
     this.committer = committer;
     this.files = files;
-    this.sweeper = new ExpirySweeper(committer, options.segmentBytes());
-    this.clock = options.clock();
+    this.sweeper = sweeper;
+    this.clock = clock;
     this.keeping = new HistoryKeeping(files, this);
   }
 
@@ -54,7 +55,12 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
    * @throws IllegalArgumentException if the rules would discard a past that they do not name
    */
   static EngineHistory begin(
-      Committer committer, State state, Disk disk, Path directory, EngineOptions options)
+      Committer committer,
+      ExpirySweeper sweeper,
+      State state,
+      Disk disk,
+      Path directory,
+      EngineOptions options)
       throws IOException {
     HistoryFiles files = HistoryFiles.open(disk, directory);
     HistoryRules rules = options.history().orElse(files.rules());
@@ -73,7 +79,7 @@ final class EngineHistory implements HistoryReader.Present, HistoryKeeping.Sourc
           .addKeyValue("directory", directory)
           .log("The clock is more than a day behind the past values; they begin again");
     }
-    return new EngineHistory(committer, files, options);
+    return new EngineHistory(committer, files, sweeper, options.clock());
   }
 
   HistoryKeeping keeping() {
