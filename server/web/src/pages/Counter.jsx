@@ -34,9 +34,9 @@ function Unreachable({ name }) {
 
 function Reachable({ name }) {
   const how = useServer();
-  const read = useData(path(name), state.value === 'unsupported' ? 2000 : 30000);
   const live = useLive(name);
   const [round, setRound] = useState(0); // of what this page has counted
+  const read = useData(path(name), state.value === 'unsupported' ? 2000 : 30000, round);
   const value = live.value === undefined ? read.data?.value : live.value;
   const isMissing = value === null || (value === undefined && read.problem?.status === 404);
   const prefix = name.slice(0, name.lastIndexOf('/') + 1);
@@ -56,10 +56,7 @@ function Reachable({ name }) {
       </section>
       {how && (isPastKept(name) ? <Past name={name} round={round} /> : how.technique === 'engine' && <NoPast name={name} />)}
       <div class="columns wide">
-        <Count name={name} afterwards={() => {
-          read.again();
-          setRound((before) => before + 1);
-        }} />
+        <Count name={name} afterwards={() => setRound((before) => before + 1)} />
         <Outcome name={name} />
       </div>
       <Recent name={name} round={round} />
@@ -270,7 +267,6 @@ function Open({ name }) {
   );
 }
 
-/** The value as it changes, and its course since the page was opened. */
 /** Apart from the rest of the page, since it is drawn each second. */
 function LiveChart({ name, live }) {
   const [now, setNow] = useState(Date.now() / 1000);
@@ -288,6 +284,7 @@ function LiveChart({ name, live }) {
   );
 }
 
+/** The value as it changes, and its course since the page was opened. */
 function useLive(name) {
   const [live, setLive] = useState({ value: undefined, times: [], values: [] });
   useEffect(() => {
