@@ -33,7 +33,7 @@ import java.util.function.Function;
  *   ID_FILE  name of a file of request ids that belongs to it, its newest time; one each
  *   SALVAGED ordinals without a name may have request ids in these files
  *   SIZE     number of counters, so that memory is reserved at once
- *   PAGE     number, length, names and values of up to 4,096 counters: see CounterTablePage
+ *   PAGE     number, length, names and values of up to 4,096 counters: see PageImage
  *   SCALE, TEXT, EXPIRES   as in the log, of a counter in the page before
  *   ORDER    number, that many ordinals of four bytes: written counters in order of their names
  *   COUNTERS name of a file of counters, instead of SIZE, PAGE and ORDER. After it, as in the log,

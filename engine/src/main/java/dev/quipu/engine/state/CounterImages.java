@@ -38,7 +38,7 @@ public final class CounterImages {
    *
    * @param number of the page, from 0
    * @param isLast whether there was no page after it
-   * @param image names and values: see {@link CounterTablePage#image}
+   * @param image names and values: see {@link PageImage}
    * @param ordinals of the counters with more content than that
    * @param contents of these counters
    */
@@ -148,7 +148,8 @@ public final class CounterImages {
         contents.add(Objects.requireNonNull(counters.content(ordinal, ids)));
       }
     }
-    return new Page(number, number + 1 == pages.size(), page.image(ids), ordinals, contents);
+    return new Page(
+        number, number + 1 == pages.size(), PageImage.of(page, ids), ordinals, contents);
   }
 
   /** Returns the part of the order that follows a name; all names follow the empty one. */

@@ -53,7 +53,7 @@ public final class CounterLoader {
     Run(List<Image> images, NameIndex index) {
       int names = 0;
       for (Image image : images) {
-        CounterTablePage page = CounterTablePage.read(image.bytes);
+        CounterTablePage page = PageImage.read(image.bytes);
         pages.add(page);
         summaries.add(page.summary());
         names += summaries.getLast().named();

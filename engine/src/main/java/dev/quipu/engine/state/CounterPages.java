@@ -101,7 +101,7 @@ final class CounterPages {
 
   /** Compares the name of an ordinal to another, in the order of UTF-8 bytes. */
   int compareName(int ordinal, byte[] name) {
-    return of(ordinal).compareName(ordinal & INDEX, name, 0, name.length);
+    return of(ordinal).compareName(ordinal & INDEX, name);
   }
 
   int compareNames(int ordinal, int other) {

@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
 public final class CounterTable {
   private static final int PAGE = CounterTablePage.SIZE;
 
-  /** Heap of a counter without its name, in bytes: an estimate, rather too high than too low. */
-  static final int COUNTER_BYTES = 36;
+  /** Heap of a counter with the start of its name, in bytes: rather too high than too low. */
+  static final int COUNTER_BYTES = 52;
 
   /** Heap of a text without its content, in bytes. */
   private static final int TEXT_BYTES = 96;
@@ -87,7 +87,8 @@ public final class CounterTable {
 
   /** Returns the estimated heap of a counter with a name of this length in UTF-8. */
   static long memoryBytes(int nameBytes) {
-    return COUNTER_BYTES + nameBytes * 5L / 4; // pages grow by a quarter
+    int rest = Math.max(0, nameBytes - CounterTablePage.START);
+    return COUNTER_BYTES + rest * 5L / 4; // rests of names grow by a quarter
   }
 
   /** Returns the estimated heap of a text under a counter's name, in bytes. */

@@ -1,8 +1,10 @@
 package dev.quipu.engine.state;
 
 import dev.quipu.engine.ids.RequestIds;
-import dev.quipu.engine.log.Records;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
@@ -12,18 +14,29 @@ import org.jspecify.annotations.Nullable;
  * A page of a {@link CounterTable}: {@link #SIZE} counters by ordinal.
  *
  * <pre>{@code
- * Two longs per counter, so that one cache line has all that an add needs:
+ * Four longs per counter, so that mostly one cache line has all that an add needs:
  *   value
- *   place of the name << 16 | epoch of its newest request id << 8 | flags
- * Names are consecutive in UTF-8, each after its length: one byte below 128, otherwise two. A page
- * grows by a quarter, or drops removed names if they take half of the space.
+ *   place of the rest of the name << 28 | length of the name << 16
+ *     | epoch of its newest request id << 8 | flags
+ *   the first 16 bytes of the name in UTF-8, and 0 after its end
+ * The rests of longer names are consecutive. Their array grows by a quarter, or drops those of
+ * removed names if they take half of the space.
  * }</pre>
  */
 final class CounterTablePage {
   static final int SIZE = 1 << 12;
 
   static final int BYTES_FIRST = 1 << 10;
-  private static final int SHORT_MAX = 0x7f;
+
+  /** Number of bytes of a name that are in its slot. */
+  static final int START = 2 * Long.BYTES;
+
+  private static final int SLOT = 4; // longs of a counter
+  private static final VarHandle WORDS =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+  private static final int FIRST_SHIFT = Long.SIZE - Byte.SIZE; // of the first byte of a word
+  private static final int ASCII_MAX = 0x7f;
+  private static final byte[] NONE = {};
 
   /** Flag: the ordinal holds a number or a text. */
   static final int WRITTEN = 1;
@@ -52,63 +65,47 @@ final class CounterTablePage {
   /** The flags that a counter loses when it is forgotten. */
   static final int OWN = WRITTEN | EXPIRES | TEXT | DIRTY | TOMBSTONE | SCALED;
 
-  /** Image: the ordinals before it have no name; their number follows. */
-  private static final int IMAGE_GAP = 1;
-
-  /** Image: it holds a number, which follows the name. */
-  private static final int IMAGE_WRITTEN = 2;
-
-  /** Image: it may have request ids. */
-  private static final int IMAGE_IDS = 4;
-
-  private static final int IMAGE_COUNTER_BYTES_MAX = 16; // without its name
   private static final int FLAGS = 0xff;
   private static final int EPOCH_SHIFT = 8;
-  private static final int PLACE_SHIFT = 16;
+  private static final int LENGTH_SHIFT = 16;
+  static final int LENGTH_MAX = (1 << 12) - 1;
+  private static final int PLACE_SHIFT = 28;
 
-  private final long[] slots = new long[2 * SIZE];
+  private final long[] slots = new long[SLOT * SIZE];
   long @Nullable [] expiries; // allocated with the first expiry
   long nextExpiryMillis = Long.MAX_VALUE; // none expires before
   long @Nullable [] versions;
   byte @Nullable [] scales; // allocated with the first counter with a scale
   private int changed; // counters with this flag
 
-  byte[] bytes; // of names; place 0 stands for none
-  int bytesEnd = 1;
+  byte[] bytes = NONE; // of the rests of names
+  int bytesEnd;
   int bytesDead; // of removed names
 
-  CounterTablePage() {
-    this(BYTES_FIRST);
-  }
-
-  private CounterTablePage(int bytes) {
-    this.bytes = new byte[bytes];
-  }
-
   long value(int index) {
-    return slots[2 * index];
+    return slots[SLOT * index];
   }
 
   void value(int index, long value) {
-    slots[2 * index] = value;
+    slots[SLOT * index] = value;
   }
 
   /** Returns whether it has one of these flags. */
   boolean is(int index, int flags) {
-    return (slots[2 * index + 1] & flags) != 0;
+    return (slots[SLOT * index + 1] & flags) != 0;
   }
 
   /** Returns which of these flags it has. */
   int flags(int index, int of) {
-    return (int) slots[2 * index + 1] & of;
+    return (int) slots[SLOT * index + 1] & of;
   }
 
   void mark(int index, int flags) {
-    slots[2 * index + 1] |= flags;
+    slots[SLOT * index + 1] |= flags;
   }
 
   void unmark(int index, int flags) {
-    slots[2 * index + 1] &= ~(long) flags;
+    slots[SLOT * index + 1] &= ~(long) flags;
   }
 
   /** Sets {@link #CHANGED}. */
@@ -117,6 +114,11 @@ final class CounterTablePage {
       mark(index, CHANGED);
       changed++;
     }
+  }
+
+  /** Sets what an image has of a counter: it has not changed since. */
+  void load(int index, int epoch, int flags) {
+    slots[SLOT * index + 1] |= ((long) epoch << EPOCH_SHIFT) | flags;
   }
 
   /** Returns how many have {@link #CHANGED}. */
@@ -139,74 +141,133 @@ final class CounterTablePage {
   }
 
   int epoch(int index) {
-    return (int) (slots[2 * index + 1] >>> EPOCH_SHIFT) & FLAGS;
+    return (int) (slots[SLOT * index + 1] >>> EPOCH_SHIFT) & FLAGS;
   }
 
   void epoch(int index, int epoch) {
     if (epoch(index) != epoch) {
-      long others = slots[2 * index + 1] & ~((long) FLAGS << EPOCH_SHIFT);
-      slots[2 * index + 1] = others | (long) epoch << EPOCH_SHIFT;
+      long others = slots[SLOT * index + 1] & ~((long) FLAGS << EPOCH_SHIFT);
+      slots[SLOT * index + 1] = others | (long) epoch << EPOCH_SHIFT;
       change(index);
     }
   }
 
-  private int place(int index) {
-    return (int) (slots[2 * index + 1] >>> PLACE_SHIFT);
-  }
-
-  private void place(int index, int place) {
-    long others = slots[2 * index + 1] & ((1L << PLACE_SHIFT) - 1);
-    slots[2 * index + 1] = others | (long) place << PLACE_SHIFT;
-  }
-
   boolean hasName(int index) {
-    return place(index) != 0;
+    return length(index) != 0;
   }
 
   /** Returns the name; null if it has none. */
   @Nullable String name(int index) {
-    int place = place(index);
-    return place == 0
-        ? null
-        : new String(bytes, start(place), length(place), StandardCharsets.UTF_8);
+    return hasName(index) ? new String(nameInUtf8(index), StandardCharsets.UTF_8) : null;
   }
 
   byte[] nameInUtf8(int index) {
-    int place = place(index);
-    return Arrays.copyOfRange(bytes, start(place), start(place) + length(place));
+    int length = length(index);
+    byte[] name = new byte[length];
+    for (int i = 0; i < Math.min(length, START); i++) {
+      name[i] = (byte) (start(index, i) >>> FIRST_SHIFT);
+    }
+    if (length > START) {
+      System.arraycopy(bytes, place(index), name, START, length - START);
+    }
+    return name;
   }
 
   int touchName(int index) {
-    return bytes[place(index)];
+    int last = (int) slots[SLOT * index + SLOT - 1];
+    return length(index) > START ? last + bytes[place(index)] : last;
   }
 
-  private int length(int place) {
-    int first = bytes[place];
-    return first >= 0 ? first : (first & SHORT_MAX) << 8 | Byte.toUnsignedInt(bytes[place + 1]);
+  /** Returns the length of the name in bytes; 0 if it has none. */
+  int length(int index) {
+    return (int) (slots[SLOT * index + 1] >>> LENGTH_SHIFT) & LENGTH_MAX;
   }
 
-  private int start(int place) {
-    return place + (bytes[place] >= 0 ? 1 : 2);
+  /** Returns where the rest of a name is. */
+  private int place(int index) {
+    return (int) (slots[SLOT * index + 1] >>> PLACE_SHIFT);
   }
 
-  private int sizeAt(int place) {
-    return start(place) - place + length(place);
+  /** Sets where the rest of a name is, and its whole length. */
+  private void place(int index, int place, int length) {
+    long others = slots[SLOT * index + 1] & ((1L << LENGTH_SHIFT) - 1);
+    long both = ((long) place << PLACE_SHIFT) | ((long) length << LENGTH_SHIFT);
+    slots[SLOT * index + 1] = others | both;
+  }
+
+  /** Returns eight bytes of the start of a name, from one of them on; 0 after its end. */
+  private long start(int index, int from) {
+    long first = slots[SLOT * index + 2];
+    long second = slots[SLOT * index + 3];
+    int bits = from * Byte.SIZE;
+    if (bits >= Long.SIZE) {
+      return second << (bits - Long.SIZE);
+    }
+    return bits == 0 ? first : (first << bits) | (second >>> (Long.SIZE - bits));
+  }
+
+  /** Returns up to eight bytes as a word, the first one highest; 0 stands for those after them. */
+  private static long word(byte[] name, int from, int until) {
+    int count = Math.min(Long.BYTES, until - from);
+    if (count <= 0) {
+      return 0;
+    }
+    if (from + Long.BYTES <= name.length) {
+      return (long) WORDS.get(name, from) & (-1L << (Long.SIZE - count * Byte.SIZE));
+    }
+    long word = 0;
+    for (int i = 0; i < count; i++) {
+      word |= (name[from + i] & 0xffL) << (Long.SIZE - (i + 1) * Byte.SIZE);
+    }
+    return word;
   }
 
   void name(int index, String name) {
     change(index);
     byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
-    int size = utf8.length + (utf8.length <= SHORT_MAX ? 1 : 2);
-    while (bytesEnd + size > bytes.length) {
+    int rest = Math.max(0, utf8.length - START);
+    while (bytesEnd + rest > bytes.length) {
       makeRoom(); // twice if what it drops is too little
     }
-    place(index, bytesEnd);
-    if (utf8.length > SHORT_MAX) {
-      bytes[bytesEnd++] = (byte) (0x80 | utf8.length >>> 8);
+    slots[SLOT * index + 2] = word(utf8, 0, utf8.length);
+    slots[SLOT * index + 3] = word(utf8, Long.BYTES, utf8.length);
+    place(index, bytesEnd, utf8.length);
+    System.arraycopy(utf8, utf8.length - rest, bytes, bytesEnd, rest);
+    bytesEnd += rest;
+  }
+
+  /**
+   * Sets the name that an image has; {@link #trim} must be called after the last one.
+   *
+   * @param namesBytesMax bound of all names of the page
+   */
+  void loadName(int index, byte[] utf8, int length, int namesBytesMax) {
+    int rest = Math.max(0, length - START);
+    if (rest > 0 && bytes.length == 0) {
+      bytes = new byte[namesBytesMax];
     }
-    bytes[bytesEnd++] = (byte) utf8.length;
-    System.arraycopy(utf8, 0, bytes, bytesEnd, utf8.length);
-    bytesEnd += utf8.length;
+    slots[SLOT * index + 2] = word(utf8, 0, length);
+    slots[SLOT * index + 3] = word(utf8, Long.BYTES, length);
+    place(index, bytesEnd, length);
+    System.arraycopy(utf8, length - rest, bytes, bytesEnd, rest);
+    bytesEnd += rest;
+  }
+
+  /** Ends the names of an image. */
+  void trim() {
+    bytes = Arrays.copyOf(bytes, bytesEnd);
+  }
+
+  /** Adds its name; {@code out} has room for {@link #START} bytes after it. */
+  void putName(int index, ByteBuffer out) {
+    int length = length(index);
+    int at = out.position();
+    out.putLong(at, slots[SLOT * index + 2]);
+    out.putLong(at + Long.BYTES, slots[SLOT * index + 3]);
+    out.position(at + Math.min(length, START));
+    if (length > START) {
+      out.put(bytes, place(index), length - START);
+    }
   }
 
   private void makeRoom() {
@@ -215,14 +276,13 @@ final class CounterTablePage {
       return;
     }
     byte[] compact = new byte[bytes.length];
-    int end = 1;
+    int end = 0;
     for (int i = 0; i < SIZE; i++) {
-      int at = place(i);
-      if (at != 0) {
-        int size = sizeAt(at);
-        System.arraycopy(bytes, at, compact, end, size);
-        place(i, end);
-        end += size;
+      int rest = length(i) - START;
+      if (rest > 0) {
+        System.arraycopy(bytes, place(i), compact, end, rest);
+        place(i, end, length(i));
+        end += rest;
       }
     }
     bytes = compact;
@@ -231,78 +291,115 @@ final class CounterTablePage {
   }
 
   void forgetName(int index) {
-    int place = place(index);
-    if (place != 0) {
-      bytesDead += sizeAt(place);
-      place(index, 0);
+    if (hasName(index)) {
+      bytesDead += Math.max(0, length(index) - START);
+      place(index, 0, 0);
+      slots[SLOT * index + 2] = 0;
+      slots[SLOT * index + 3] = 0;
       change(index);
     }
   }
 
   boolean isName(int index, byte[] name, int from, int length) {
-    int place = place(index);
-    if (place == 0 || length(place) != length) {
-      return false;
-    }
-    int start = start(place);
-    return Arrays.equals(bytes, start, start + length, name, from, from + length);
+    int until = from + length;
+    return hasName(index)
+        && length(index) == length
+        && slots[SLOT * index + 2] == word(name, from, until)
+        && slots[SLOT * index + 3] == word(name, from + Long.BYTES, until)
+        && (length <= START || compareRest(index, name, from + START, until) == 0);
   }
 
   boolean isName(int index, String name) {
-    int place = place(index);
     int length = name.length();
-    if (place == 0 || length(place) < length) {
+    if (length(index) < length) { // in bytes it is as long as in characters, or longer
       return false;
     }
-    int start = start(place);
     for (int i = 0; i < length; i++) {
       char c = name.charAt(i);
-      if (c != bytes[start + i]) {
-        return c > SHORT_MAX && name.equals(name(index)); // almost always it is ASCII
+      if (c > ASCII_MAX) {
+        return name.equals(name(index)); // almost always it is ASCII
+      }
+      int word = i < Long.BYTES ? 2 : 3;
+      int at =
+          i < START
+              ? (int)
+                  (slots[SLOT * index + word] >>> ((Long.BYTES - 1 - i % Long.BYTES) * Byte.SIZE))
+              : bytes[place(index) + i - START];
+      if (c != (byte) at) {
+        return false;
       }
     }
-    return length(place) == length;
+    return hasName(index) && length(index) == length;
+  }
+
+  private int compareRest(int index, byte[] other, int from, int until) {
+    int place = place(index);
+    int end = place + length(index) - START;
+    return Arrays.compareUnsigned(bytes, place, end, other, from, until);
   }
 
   /** Compares its name to another in the order of UTF-8 bytes. */
-  int compareName(int index, byte[] name, int from, int until) {
-    int place = place(index);
-    int start = start(place);
-    return Arrays.compareUnsigned(bytes, start, start + length(place), name, from, until);
+  int compareName(int index, byte[] name) {
+    long first = word(name, 0, name.length);
+    long second = word(name, Long.BYTES, name.length);
+    return compareName(index, first, second, name.length, name, START);
   }
 
   int compareName(int index, CounterTablePage other, int otherIndex) {
-    int place = other.place(otherIndex);
-    int start = other.start(place);
-    return compareName(index, other.bytes, start, start + other.length(place));
+    long first = other.slots[SLOT * otherIndex + 2];
+    long second = other.slots[SLOT * otherIndex + 3];
+    int length = other.length(otherIndex);
+    return compareName(index, first, second, length, other.bytes, other.place(otherIndex));
   }
 
-  /** Returns bytes of its name as an unsigned number, from a position on; 0 after its end. */
+  private int compareName(
+      int index, long first, long second, int length, byte[] restIn, int restAt) {
+    if (slots[SLOT * index + 2] != first) {
+      return Long.compareUnsigned(slots[SLOT * index + 2], first);
+    }
+    if (slots[SLOT * index + 3] != second) {
+      return Long.compareUnsigned(slots[SLOT * index + 3], second);
+    }
+    return Math.min(length, length(index)) <= START
+        ? Integer.compare(length(index), length)
+        : compareRest(index, restIn, restAt, restAt + length - START);
+  }
+
+  /** Returns four bytes of its name as an unsigned number, from a position on; 0 after its end. */
   int nameBytes(int index, int from) {
-    int place = place(index);
-    int end = start(place) + length(place);
+    if (from <= START - Integer.BYTES) {
+      return (int) (start(index, from) >>> Integer.SIZE);
+    }
+    int length = length(index);
     int word = 0;
-    for (int at = start(place) + from, i = 0; i < Integer.BYTES; at++, i++) {
-      word = word << 8 | (at < end ? bytes[at] & 0xff : 0);
+    for (int at = from; at < from + Integer.BYTES; at++) {
+      int next = at < START ? (int) (start(index, at) >>> FIRST_SHIFT) : 0;
+      if (at >= START && at < length) {
+        next = bytes[place(index) + at - START] & 0xff;
+      }
+      word = (word << Byte.SIZE) | next;
     }
     return word;
   }
 
   /** Returns the number of bytes that its name and another begin with. */
   int commonBytes(int index, CounterTablePage other, int otherIndex) {
+    int length = Math.min(length(index), other.length(otherIndex));
+    for (int word = 0; word < START / Long.BYTES; word++) {
+      long differing = slots[SLOT * index + 2 + word] ^ other.slots[SLOT * otherIndex + 2 + word];
+      if (differing != 0) {
+        int common = word * Long.BYTES + Long.numberOfLeadingZeros(differing) / Byte.SIZE;
+        return Math.min(length, common);
+      }
+    }
+    if (length <= START) {
+      return length;
+    }
     int place = place(index);
-    int with = other.place(otherIndex);
-    int start = start(place);
-    int otherStart = other.start(with);
-    int at =
-        Arrays.mismatch(
-            bytes,
-            start,
-            start + length(place),
-            other.bytes,
-            otherStart,
-            otherStart + other.length(with));
-    return at < 0 ? length(place) : at;
+    int from = other.place(otherIndex);
+    int end = place + length - START;
+    int at = Arrays.mismatch(bytes, place, end, other.bytes, from, from + length - START);
+    return at < 0 ? length : START + at;
   }
 
   /** Sets the scale; returns the bytes of memory that this takes. */
@@ -356,74 +453,6 @@ final class CounterTablePage {
   }
 
   /**
-   * Returns names and values, to be read by {@link #read}.
-   *
-   * <pre>{@code
-   * IMAGE: bytes of all names with their lengths, counters with a name.
-   * COUNTER: flags, number of free ordinals before it (if flagged), name after its length, value
-   * (if flagged). Numbers are variable-length integers, as in Records.
-   * }</pre>
-   */
-  ByteBuffer image(RequestIds ids) {
-    ByteBuffer out = ByteBuffer.allocate(bytesEnd - bytesDead + SIZE * IMAGE_COUNTER_BYTES_MAX);
-    Records.unsigned(out, bytesEnd - 1 - bytesDead);
-    int next = 0;
-    for (int i = 0; i < SIZE; i++) {
-      int place = place(i);
-      if (place == 0) {
-        continue;
-      }
-      boolean isWritten = is(i, WRITTEN);
-      out.put(
-          (byte)
-              ((i > next ? IMAGE_GAP : 0)
-                  | (isWritten ? IMAGE_WRITTEN : 0)
-                  | (ids.isLive(epoch(i)) ? IMAGE_IDS : 0)));
-      if (i > next) {
-        Records.unsigned(out, i - next);
-      }
-      out.put(bytes, place, sizeAt(place));
-      if (isWritten) {
-        Records.signed(out, value(i));
-      }
-      next = i + 1;
-    }
-    return out.flip();
-  }
-
-  /**
-   * Returns the page with this content.
-   *
-   * @throws RuntimeException if it is not an image
-   */
-  static CounterTablePage read(ByteBuffer image) {
-    CounterTablePage page = new CounterTablePage(1 + Math.toIntExact(Records.unsigned(image)));
-    int index = 0;
-    while (image.hasRemaining()) {
-      int flags = image.get();
-      index += (flags & IMAGE_GAP) == 0 ? 0 : Math.toIntExact(Records.unsigned(image));
-      int place = page.bytesEnd;
-      int first = image.get();
-      page.bytes[place] = (byte) first;
-      int start = place + 1;
-      int length = first;
-      if (first < 0) {
-        page.bytes[start++] = image.get();
-        length = page.length(place);
-      }
-      image.get(page.bytes, start, length);
-      page.bytesEnd = start + length;
-      page.slots[2 * index] = (flags & IMAGE_WRITTEN) == 0 ? 0 : Records.signed(image);
-      page.slots[2 * index + 1] =
-          (long) place << PLACE_SHIFT
-              | ((flags & IMAGE_IDS) == 0 ? 0 : (long) RequestIds.EPOCH_BEFORE << EPOCH_SHIFT)
-              | ((flags & IMAGE_WRITTEN) == 0 ? 0 : WRITTEN);
-      index++;
-    }
-    return page;
-  }
-
-  /**
    * The counters of a page.
    *
    * @param end index after the last one
@@ -439,12 +468,11 @@ final class CounterTablePage {
     int written = 0;
     long memoryBytes = 0;
     for (int i = 0; i < SIZE; i++) {
-      int place = place(i);
-      if (place != 0) {
+      if (hasName(i)) {
         end = i + 1;
         named++;
         written += flags(i, WRITTEN);
-        memoryBytes += CounterTable.memoryBytes(length(place));
+        memoryBytes += CounterTable.memoryBytes(length(i));
       }
     }
     return new Summary(end, named, written, memoryBytes);
@@ -453,7 +481,7 @@ final class CounterTablePage {
   /** Returns whether all have a name and are written. */
   boolean isFull() {
     for (int i = 0; i < SIZE; i++) {
-      if (place(i) == 0 || !is(i, WRITTEN)) {
+      if (!hasName(i) || !is(i, WRITTEN)) {
         return false;
       }
     }
@@ -462,7 +490,7 @@ final class CounterTablePage {
 
   /** Returns the half of the keyed hash that the index holds. */
   int hash(int index, NameIndex with) {
-    int place = place(index);
-    return with.hash(bytes, start(place), length(place));
+    byte[] name = nameInUtf8(index);
+    return with.hash(name, 0, name.length);
   }
 }

@@ -80,7 +80,7 @@ final class TombstonesTest {
     Random random = new Random(seed);
     Map<String, Long> expected = new HashMap<>();
     Map<String, Long> expiries = new HashMap<>();
-    String name = "";
+    String name = "c";
     for (int step = 0; step < 50_000; step++) {
       if (random.nextInt(3) == 0) { // otherwise the same again
         name = "c" + random.nextInt(200);

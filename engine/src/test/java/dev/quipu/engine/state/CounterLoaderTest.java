@@ -23,7 +23,7 @@ final class CounterLoaderTest {
       page.value(i, i + 1);
       page.mark(i, CounterTablePage.WRITTEN);
     }
-    return page.image(state.ids);
+    return PageImage.of(page, state.ids);
   }
 
   private List<Integer> listed() {

@@ -9,7 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.ids.Secret;
 import dev.quipu.store.Key;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +40,19 @@ final class CounterTablePageTest {
     List<String> names =
         List.of(
             " ~",
+            "x".repeat(7),
+            "x".repeat(8),
+            "x".repeat(9),
+            "x".repeat(15),
+            "x".repeat(16),
+            "x".repeat(17),
+            "x".repeat(8) + "\0",
+            "x".repeat(15) + "\0",
+            "x".repeat(16) + "\0",
+            "x".repeat(7) + "é",
+            "x".repeat(15) + "é",
+            "x".repeat(20) + "a" + "x".repeat(8),
+            "x".repeat(20) + "b",
             "x".repeat(127),
             "x".repeat(128),
             "y".repeat(513),
@@ -58,7 +73,13 @@ final class CounterTablePageTest {
         byte[] bytes = another.getBytes(StandardCharsets.UTF_8);
         assertEquals(
             Integer.signum(Key.ORDER.compare(name, another)),
-            Integer.signum(page.compareName(i, bytes, 0, bytes.length)));
+            Integer.signum(page.compareName(i, bytes)));
+        assertEquals(
+            Integer.signum(Key.ORDER.compare(name, another)),
+            Integer.signum(page.compareName(i, page, other)));
+        byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
+        int common = Arrays.mismatch(utf8, bytes);
+        assertEquals(common < 0 ? utf8.length : common, page.commonBytes(i, page, other));
         assertEquals(
             Integer.signum(Key.ORDER.compare(name, another)),
             Integer.signum(page.compareName(i, page, other)));
@@ -66,6 +87,7 @@ final class CounterTablePageTest {
     }
     assertFalse(page.isName(0, " ") || page.isName(0, " ~x") || page.isName(5, "e"));
     assertFalse(page.isName(names.size(), "") || page.hasName(names.size()));
+    assertFalse(isName(names.size(), ""));
   }
 
   @Test
@@ -83,24 +105,37 @@ final class CounterTablePageTest {
     assertEquals(10, page.commonBytes(0, page, 0));
   }
 
-  /** The byte at 0 means no name: 1,023 bytes remain for names. */
+  @Test
+  void fourBytesOfANameAreReadFromAnyPlace() {
+    String name = "0123456é9abcde\u00fff0123456";
+    byte[] utf8 = Arrays.copyOf(name.getBytes(StandardCharsets.UTF_8), 40);
+    page.name(1, name);
+    for (int at = 0; at < 36; at++) {
+      assertEquals(ByteBuffer.wrap(utf8).getInt(at), page.nameBytes(1, at), "at " + at);
+    }
+  }
+
+  /** The start of a name is in its slot. */
   @Test
   void aPageGrowsWhenANameDoesNotFitAndNotBefore() {
     for (int i = 0; i < 10; i++) {
-      page.name(i, "n".repeat(99) + i); // 1,010 bytes with their lengths
+      page.name(i, "n".repeat(115) + i); // 100 bytes are not in the slot
     }
-    page.name(10, "exactly 12 b");
+    page.name(10, "n".repeat(40));
     assertEquals(1_024, page.bytesEnd);
     assertEquals(1_024, page.bytes.length);
-    page.name(11, "a");
+    page.name(11, "n".repeat(16));
+    assertEquals(1_024, page.bytes.length);
+    page.name(12, "n".repeat(17));
     assertEquals(2_048, page.bytes.length);
-    assertTrue(isName(9, "n".repeat(99) + 9) && isName(10, "exactly 12 b") && isName(11, "a"));
+    assertTrue(isName(9, "n".repeat(115) + 9) && isName(10, "n".repeat(40)));
+    assertTrue(isName(11, "n".repeat(16)) && isName(12, "n".repeat(17)));
   }
 
   @Test
   void removedNamesAreCompactedWhenTheyAreHalfOfAll() {
-    for (int i = 0; i < 8; i++) {
-      page.name(i, "n".repeat(126) + i); // 128 bytes with their lengths
+    for (int i = 0; i < 9; i++) {
+      page.name(i, "n".repeat(143) + i); // 128 bytes are not in the slot
       if (i == 6) {
         page.forgetName(0);
         page.forgetName(2);
@@ -108,18 +143,17 @@ final class CounterTablePageTest {
         assertEquals(384, page.bytesDead);
       }
     }
-    assertEquals(2_048, page.bytes.length, "three of seven are less than half: it grew");
-    for (int i = 8; i <= 16; i++) { // the last one does not fit
-      page.name(i, "n".repeat(125) + i);
+    assertEquals(2_048, page.bytes.length, "three of eight are less than half: it grew");
+    for (int i = 9; i <= 16; i++) { // the last one does not fit
+      page.name(i, "n".repeat(142) + i);
       page.forgetName(i);
     }
     assertEquals(2_048, page.bytes.length, "it was compacted");
-    int last = 2 + 127; // bytes of the last name and its length
-    assertEquals(last, page.bytesDead + 1, "the last one is gone since");
-    for (int i : new int[] {1, 3, 5, 6, 7}) {
-      assertTrue(isName(i, "n".repeat(126) + i), "name " + i);
+    assertEquals(128, page.bytesDead, "the last one is gone since");
+    for (int i : new int[] {1, 3, 5, 6, 7, 8}) {
+      assertTrue(isName(i, "n".repeat(143) + i), "name " + i);
     }
-    for (int i : new int[] {0, 2, 4, 8, 16}) {
+    for (int i : new int[] {0, 2, 4, 9, 16}) {
       assertNull(page.name(i));
     }
   }
@@ -145,7 +179,7 @@ final class CounterTablePageTest {
   @Test
   void compactionKeepsWhatElseIsKnownOfACounter() {
     for (int i = 0; i < 7; i++) {
-      page.name(i, "n".repeat(126) + i);
+      page.name(i, "n".repeat(143) + i);
       page.value(i, -i);
       page.mark(i, EXPIRING);
       page.epoch(i, 255 - i);
@@ -154,7 +188,7 @@ final class CounterTablePageTest {
       page.forgetName(i);
     }
     page.name(8, "n".repeat(513));
-    assertEquals(1 + 2 * 128 + 515, page.bytesEnd);
+    assertEquals(2 * 128 + 497, page.bytesEnd);
     for (int i = 0; i < 7; i++) {
       assertEquals(-i, page.value(i));
       assertEquals(EXPIRING | CounterTablePage.CHANGED, page.flags(i, 0xff));
@@ -163,7 +197,7 @@ final class CounterTablePageTest {
     }
     page.epoch(6, 0);
     page.unmark(6, CounterTablePage.EXPIRES);
-    assertTrue(isName(6, "n".repeat(126) + 6));
+    assertTrue(isName(6, "n".repeat(143) + 6));
     assertTrue(page.is(6, CounterTablePage.WRITTEN) && !page.is(6, CounterTablePage.EXPIRES));
   }
 
@@ -173,9 +207,12 @@ final class CounterTablePageTest {
     assertEquals(0, page.bytesDead);
     page.name(0, "é");
     page.forgetName(0);
-    assertEquals(3, page.bytesDead);
+    assertEquals(0, page.bytesDead);
+    page.name(0, "n".repeat(17));
     page.forgetName(0);
-    assertEquals(3, page.bytesDead);
+    assertEquals(1, page.bytesDead);
+    page.forgetName(0);
+    assertEquals(1, page.bytesDead);
     assertNull(page.name(0));
   }
 
@@ -219,12 +256,12 @@ final class CounterTablePageTest {
   @Test
   void aLongNameFitsThoughCompactionFreesTooLittle() {
     CounterTablePage page = new CounterTablePage();
-    page.name(0, "a".repeat(510)); // two bytes for its length
-    page.name(1, "b".repeat(509));
+    page.name(0, "a".repeat(528));
+    page.name(1, "b".repeat(528));
     assertEquals(page.bytes.length, page.bytesEnd);
     page.forgetName(0);
-    page.name(2, "c".repeat(512));
-    assertEquals("b".repeat(509), page.name(1));
-    assertEquals("c".repeat(512), page.name(2));
+    page.name(2, "c".repeat(529));
+    assertEquals("b".repeat(528), page.name(1));
+    assertEquals("c".repeat(529), page.name(2));
   }
 }

@@ -90,13 +90,20 @@ final class StateTest {
   void memoryUseIsReportedInBytes() {
     state.counters.setText(state.counters.add("a"), new byte[3 << 20]);
     access.watch("w");
-    long names = 36 + 1; // of the counter, without its text
+    long names = 52; // of the counter, without its text
     assertEquals(names + 96 + (3 << 20) + 128 + 2, state.memoryBytes());
     state.limitMemory(4 << 20);
     QuipuException why = assertThrows(QuipuException.class, () -> state.requireMemory(1 << 20));
     String sizes =
-        "1,048,576 more bytes are needed; counters, texts, items, holds and crossings take 3,145,991";
+        "1,048,576 more bytes are needed; counters, texts, items, holds and crossings take 3,146,006";
     assertTrue(why.getMessage().contains(sizes), why.getMessage());
+  }
+
+  @Test
+  void ofANameOnlyWhatIsBeyondItsSlotTakesMore() {
+    assertEquals(52, CounterTable.memoryBytes("a"));
+    assertEquals(52, CounterTable.memoryBytes("é".repeat(8)));
+    assertEquals(52 + 5, CounterTable.memoryBytes("é".repeat(10)));
   }
 
   @Test
