@@ -33,6 +33,10 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class OpenApiFuzzTest {
   private static final int REQUESTS = 4_000;
+
+  /** Some operations succeed rarely: only with what another one happened to store. */
+  private static final int REQUESTS_MAX = 10 * REQUESTS;
+
   private static final Set<String> METHODS = Set.of("get", "put", "post", "delete");
 
   private final long seed = Long.getLong("seed", System.nanoTime());
@@ -52,13 +56,15 @@ final class OpenApiFuzzTest {
       Client client = new Client(server.address());
       JsonNode document = client.get("/openapi.json").json();
       operations = operations(document);
-      for (int i = 0; i < REQUESTS; i++) {
+      boolean areEnough = false;
+      for (int i = 0; i < REQUESTS || (!areEnough && i < REQUESTS_MAX); i++) {
         Operation operation = operations.get(i % operations.size());
         HttpRequest.Builder request = request(client, document, operation);
         Client.Reply reply = client.send(request);
         if (reply.status() < 300) {
           succeeded.add(operation.method() + " " + operation.path());
         }
+        areEnough = succeeded.size() > operations.size() * 3 / 5;
         String why = undocumented(document, operation, reply);
         if (!why.isEmpty()) {
           wrong.add(operation.method() + " " + operation.path() + ": " + why);
