@@ -118,22 +118,28 @@ public final class JsonBody {
         checkEnd(what, parser);
         throw Problem.badRequest("the %s is not a JSON object".formatted(what));
       }
-      Map<String, Object> object = new HashMap<>();
-      while (parser.nextToken() != JsonToken.END_OBJECT) {
-        String name = parser.currentName();
-        if (!fields.contains(name)) {
-          throw unknown(name, fields);
-        }
-        parser.nextToken();
-        object.put(name, value(parser));
-      }
+      JsonBody body = object(parser, fields);
       checkEnd(what, parser);
-      return new JsonBody(object, "");
+      return body;
     } catch (JacksonException e) {
       String problem =
           e instanceof StreamConstraintsException ? "exceeds a limit" : "is not valid JSON";
       throw Problem.badRequest("the %s %s: %s".formatted(what, problem, why(e)));
     }
+  }
+
+  /** Parses an object after its begin. */
+  static JsonBody object(JsonParser parser, Set<String> fields) {
+    Map<String, Object> object = new HashMap<>();
+    while (parser.nextToken() != JsonToken.END_OBJECT) {
+      String name = parser.currentName();
+      if (!fields.contains(name)) {
+        throw unknown(name, fields);
+      }
+      parser.nextToken();
+      object.put(name, value(parser));
+    }
+    return new JsonBody(object, "");
   }
 
   /** Returns a parser, which does not check by itself that all bytes are UTF-8. */
@@ -151,7 +157,7 @@ public final class JsonBody {
   }
 
   /** Returns whether all bytes are ASCII, and none is 0, by which a parser detects UTF-16. */
-  private static boolean isAscii(ByteBuffer bytes) {
+  static boolean isAscii(ByteBuffer bytes) {
     for (int i = bytes.position(); i < bytes.limit(); i++) {
       if (bytes.get(i) <= 0) {
         return false;
@@ -220,13 +226,13 @@ public final class JsonBody {
       return array(parser);
     }
     if (parser.currentToken() == JsonToken.START_OBJECT) {
-      return object(parser);
+      return members(parser);
     }
     parser.skipChildren();
     return Other.OTHER_TYPE;
   }
 
-  private static Object object(JsonParser parser) {
+  private static Object members(JsonParser parser) {
     Map<String, String> kept = new HashMap<>();
     int count = 0;
     boolean areTexts = true;

@@ -30,14 +30,26 @@ public final class Lines {
 
   private final ByteBuffer body;
   private final int count;
+  private final LineParser parser;
   private int next;
 
-  /**
-   * A line.
-   *
-   * @param number from 1
-   */
-  public record Line(int number, ByteBuffer bytes) {
+  /** A line. Those of a body must be parsed by one thread at a time. */
+  public static final class Line {
+    private final int number;
+    private final ByteBuffer bytes;
+    private final LineParser parser;
+
+    private Line(int number, ByteBuffer bytes, LineParser parser) {
+      this.number = number;
+      this.bytes = bytes;
+      this.parser = parser;
+    }
+
+    /** Returns its number, from 1. */
+    public int number() {
+      return number;
+    }
+
     /**
      * Parses the line as a JSON object with no other fields than these.
      *
@@ -52,7 +64,7 @@ public final class Lines {
       if (isBlank()) {
         throw Problem.badRequest("the line is blank; remove it");
       }
-      return JsonBody.parse("line", bytes, fields);
+      return parser.parse(bytes, fields);
     }
 
     private boolean isBlank() {
@@ -68,6 +80,7 @@ public final class Lines {
   private Lines(ByteBuffer body, int count) {
     this.body = body;
     this.count = count;
+    this.parser = new LineParser(body.duplicate());
   }
 
   /**
@@ -129,6 +142,6 @@ public final class Lines {
     }
     ByteBuffer bytes = body.duplicate().limit(end);
     body.position(Math.min(end + 1, body.limit()));
-    return new Line(next, bytes);
+    return new Line(next, bytes, parser);
   }
 }
