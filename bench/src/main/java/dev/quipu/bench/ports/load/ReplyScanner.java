@@ -43,17 +43,24 @@ final class ReplyScanner {
     in.get(bytes, 0, length);
     int ended = 0;
     for (int i = 0; i < length; i++) {
+      if (column >= 2) { // the rest of a line has no meaning
+        while (i < length && bytes[i] != '\n') {
+          i++;
+        }
+        if (i == length) {
+          break;
+        }
+      }
       byte each = bytes[i];
       if (each == '\n') {
         ended += lineEnded(i);
         column = 0;
+      } else if (column == 0) {
+        first = each;
+        column = 1;
       } else {
-        if (column == 0) {
-          first = each;
-        } else if (column == 1) {
-          second = each;
-        }
-        column++;
+        second = each;
+        column = 2;
       }
     }
     return ended;

@@ -13,11 +13,16 @@ public final class Request {
   /** Placeholder of a unique id in the text of a request. */
   static final String ID = "i:@@@@@@@@@@@@@@@@";
 
-  private static final int KEY_DIGITS = 8;
   private static final int ID_DIGITS = 16;
 
   private static final List<String> NAMES =
       IntStream.range(0, Workload.KEYS_MAX).mapToObj("c:%08d"::formatted).toList();
+
+  /** The eight digits of each key. */
+  private static final long[] DIGITS =
+      NAMES.stream()
+          .mapToLong(name -> ByteBuffer.wrap(name.getBytes(StandardCharsets.US_ASCII)).getLong(2))
+          .toArray();
 
   private final byte[] bytes;
   private final int keyAt;
@@ -80,7 +85,7 @@ public final class Request {
   /** Sets the number of the request at {@code at}. */
   void number(ByteBuffer buffer, int at, long number, int keys) {
     if (keys > 1) {
-      digits(buffer, at + keyAt, KEY_DIGITS, RequestNumbers.key(number, keys));
+      buffer.putLong(at + keyAt, DIGITS[RequestNumbers.key(number, keys)]);
     }
     if (idAt >= 0) {
       digits(buffer, at + idAt, ID_DIGITS, number);

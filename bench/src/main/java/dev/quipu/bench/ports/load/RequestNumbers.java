@@ -13,7 +13,7 @@ public final class RequestNumbers {
 
   /** Returns the key of a request. */
   public static int key(long number, int keys) {
-    // The high bits are better mixed.
-    return (int) (((number * SPREAD) >>> 33) % keys);
+    // The high bits are better mixed; as a fraction, which is faster than a remainder.
+    return (int) ((((number * SPREAD) >>> Integer.SIZE) * keys) >>> Integer.SIZE);
   }
 }
