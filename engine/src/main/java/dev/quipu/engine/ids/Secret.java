@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
  * secret is mixed into both factors.
  */
 public final class Secret {
+  private static final int ASCII_MAX = 0x7f;
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
@@ -33,8 +34,27 @@ public final class Secret {
 
   /** Returns the hash of a name. */
   public long hash(String name) {
-    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-    return hash(bytes, 0, bytes.length);
+    int length = name.length();
+    long hash = first ^ length;
+    long last = 0;
+    for (int i = 0, shift = 0; i < length; i++, shift += Byte.SIZE) {
+      char c = name.charAt(i);
+      if (c > ASCII_MAX) {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        return hash(bytes, 0, bytes.length);
+      }
+      if (shift == Long.SIZE) {
+        hash = fold(hash ^ last, second);
+        last = 0;
+        shift = 0;
+      }
+      last |= (long) c << shift;
+    }
+    if (length > 0 && length % Long.BYTES == 0) { // as of bytes, nothing is left for the end
+      hash = fold(hash ^ last, second);
+      last = 0;
+    }
+    return fold(hash ^ last, third);
   }
 
   /** Returns the hash of a name in UTF-8. */

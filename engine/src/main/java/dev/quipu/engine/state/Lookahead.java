@@ -1,6 +1,6 @@
 package dev.quipu.engine.state;
 
-import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks several names up at once. A lookup reads three places that depend on each other: the slot
@@ -16,6 +16,7 @@ public final class Lookahead {
 
   private final NameIndex index;
   private final CounterPages pages;
+  private final @Nullable String[] texts = new @Nullable String[NAMES_MAX]; // null for bytes
   private final byte[][] names = new byte[NAMES_MAX][];
   private final int[] starts = new int[NAMES_MAX];
   private final int[] lengths = new int[NAMES_MAX];
@@ -40,8 +41,8 @@ public final class Lookahead {
   }
 
   public void expect(String name) {
-    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-    int unused = expect(bytes, 0, bytes.length);
+    texts[count] = name;
+    hashes[count++] = index.hash(name);
   }
 
   /**
@@ -50,6 +51,7 @@ public final class Lookahead {
    * @return its place, from 0
    */
   public int expect(byte[] name, int from, int length) {
+    texts[count] = null;
     names[count] = name;
     starts[count] = from;
     lengths[count] = length;
@@ -71,8 +73,16 @@ public final class Lookahead {
       touched += ordinals[i] < 0 ? 0 : pages.touchName(ordinals[i]);
     }
     for (int i = 0; i < count; i++) {
-      if (ordinals[i] >= 0 && !pages.isName(ordinals[i], names[i], starts[i], lengths[i])) {
-        ordinals[i] = index.find(names[i], starts[i], lengths[i], pages);
+      String text = texts[i];
+      if (ordinals[i] < 0) {
+        continue;
+      }
+      if (text == null) {
+        if (!pages.isName(ordinals[i], names[i], starts[i], lengths[i])) {
+          ordinals[i] = index.find(names[i], starts[i], lengths[i], pages);
+        }
+      } else if (!pages.isName(ordinals[i], text)) {
+        ordinals[i] = index.find(text, pages);
       }
     }
   }

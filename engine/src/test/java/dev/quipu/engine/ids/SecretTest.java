@@ -32,6 +32,19 @@ final class SecretTest {
     assertEquals(names, found.toString());
   }
 
+  /** Names come as text over HTTP, and as bytes over the other ports. */
+  @Test
+  void aTextHasTheHashOfItsBytes() {
+    Secret secret = new Secret(9);
+    for (int length = 0; length <= 40; length++) {
+      String text = "0123456789 abcdefghijklmnopqrstuvwxyz/\u007f-".substring(0, length);
+      for (String each : List.of(text, text + "é", "é" + text, text + "\0")) {
+        byte[] bytes = each.getBytes(StandardCharsets.UTF_8);
+        assertEquals(secret.hash(bytes, 0, bytes.length), secret.hash(each), each);
+      }
+    }
+  }
+
   @Test
   void hashesNeverChange() {
     check(

@@ -156,10 +156,15 @@ public final class JsonBody {
     }
   }
 
-  /** Returns whether all bytes are ASCII, and none is 0, by which a parser detects UTF-16. */
+  /**
+   * Returns whether all bytes, in an array, are ASCII, and none is 0, by which a parser detects
+   * UTF-16.
+   */
   static boolean isAscii(ByteBuffer bytes) {
-    for (int i = bytes.position(); i < bytes.limit(); i++) {
-      if (bytes.get(i) <= 0) {
+    byte[] array = bytes.array(); // faster than from the buffer
+    int end = bytes.arrayOffset() + bytes.limit();
+    for (int i = bytes.arrayOffset() + bytes.position(); i < end; i++) {
+      if (array[i] <= 0) {
         return false;
       }
     }

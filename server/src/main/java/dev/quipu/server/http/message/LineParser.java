@@ -29,7 +29,7 @@ final class LineParser {
    * @throws Problem if it is not an object with no other fields than these
    */
   JsonBody parse(ByteBuffer line, Set<String> fields) {
-    JsonBody found = body.hasArray() && JsonBody.isAscii(line) ? tryParse(line, fields) : null;
+    JsonBody found = JsonBody.isAscii(line) ? tryParse(line, fields) : null;
     if (found != null) {
       return found;
     }

@@ -84,20 +84,16 @@ public final class Lines {
   }
 
   /**
-   * Counts the lines. A line that is too long or not UTF-8 is rejected separately, later.
+   * Counts the lines of a body in an array. A line that is too long or not UTF-8 is rejected
+   * separately, later.
    *
    * @throws Problem if there are more than {@code linesMax}
    */
   static Lines of(ByteBuffer body, int linesMax) {
     int count = 0;
-    int first = body.position();
-    for (int at = body.position(); at < body.limit(); at++) {
-      if (body.get(at) == '\n') {
-        first = at + 1;
-        count++;
-      }
+    for (int at = body.position(); at < body.limit(); at = end(body, at) + 1) {
+      count++;
     }
-    count += first < body.limit() ? 1 : 0;
     if (count > linesMax) {
       throw Problem.badRequest(
           "request body has %d lines; the limit is %d. Send fewer lines per request"
@@ -135,11 +131,19 @@ public final class Lines {
     return batch;
   }
 
-  private Line nextLine() {
-    int end = body.position();
-    while (end < body.limit() && body.get(end) != '\n') {
-      end++;
+  /** Returns where the line that begins here ends. */
+  private static int end(ByteBuffer body, int from) {
+    byte[] array = body.array(); // faster than from the buffer
+    int offset = body.arrayOffset();
+    int at = offset + from;
+    while (at < offset + body.limit() && array[at] != '\n') {
+      at++;
     }
+    return at - offset;
+  }
+
+  private Line nextLine() {
+    int end = end(body, body.position());
     ByteBuffer bytes = body.duplicate().limit(end);
     body.position(Math.min(end + 1, body.limit()));
     return new Line(next, bytes, parser);

@@ -57,6 +57,8 @@ record CounterRoutes(
       Set.of("name", "delta", "floor", "ceiling", "id", "decimal");
 
   /** Names that are encoded once. */
+  private static final SerializedString STATUS = new SerializedString("status");
+
   private static final SerializedString NAME = new SerializedString("name");
 
   private static final SerializedString VALUE = new SerializedString("value");
@@ -238,7 +240,8 @@ record CounterRoutes(
   private static void write(JsonGenerator json, Add add, AddResult.Success done, boolean isLine) {
     json.writeStartObject();
     if (isLine) {
-      json.writeNumberProperty("status", 200);
+      json.writeName(STATUS);
+      json.writeNumber(200);
     }
     json.writeName(NAME);
     json.writeString(add.counter());
