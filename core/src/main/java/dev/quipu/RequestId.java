@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestId {
   private static final int HEX_DIGITS = 32;
+  private static final HexFormat HEX = HexFormat.of();
   private static final ThreadLocal<MessageDigest> SHA_256 =
       ThreadLocal.withInitial(RequestId::sha256);
 
@@ -97,7 +99,7 @@ public final class RequestId {
 
   /** Returns the 128 bits in hexadecimal, which are equal for equal ids. */
   public String bits() {
-    return "%016x%016x".formatted(high, low);
+    return HEX.toHexDigits(high) + HEX.toHexDigits(low);
   }
 
   /** Returns the upper 64 of the 128 bits. */

@@ -400,14 +400,14 @@ public final class GroupCommit {
     try {
       Member first = group.getFirst().member;
       Sum sum = first.sum();
-      long bytes = first.bytes();
+      long bytes = group.getFirst().bytes;
       Set<Key> markers = new HashSet<>();
       first.markerKey().ifPresent(markers::add);
       Iterator<Waiter> others = waiting.getOrDefault(key, Set.of()).iterator();
       while (others.hasNext() && group.size() < membersMax) {
         Waiter next = others.next();
         Optional<Sum> both = sum.then(next.member.sum());
-        bytes += next.member.bytes();
+        bytes += next.bytes;
         // A repeat of a request in the group: it must see the result of the first.
         if (both.isEmpty()
             || bytes > BYTES_MAX
