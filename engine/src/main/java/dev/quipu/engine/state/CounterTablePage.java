@@ -32,6 +32,7 @@ final class CounterTablePage {
   static final int START = 2 * Long.BYTES;
 
   private static final int SLOT = 4; // longs of a counter
+  private static final int NAME = 2; // where the first of its name is
   private static final VarHandle WORDS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
   private static final int FIRST_SHIFT = Long.SIZE - Byte.SIZE; // of the first byte of a word
@@ -197,8 +198,8 @@ final class CounterTablePage {
 
   /** Returns eight bytes of the start of a name, from one of them on; 0 after its end. */
   private long start(int index, int from) {
-    long first = slots[SLOT * index + 2];
-    long second = slots[SLOT * index + 3];
+    long first = slots[SLOT * index + NAME];
+    long second = slots[SLOT * index + NAME + 1];
     int bits = from * Byte.SIZE;
     if (bits >= Long.SIZE) {
       return second << (bits - Long.SIZE);
@@ -229,10 +230,15 @@ final class CounterTablePage {
     while (bytesEnd + rest > bytes.length) {
       makeRoom(); // twice if what it drops is too little
     }
-    slots[SLOT * index + 2] = word(utf8, 0, utf8.length);
-    slots[SLOT * index + 3] = word(utf8, Long.BYTES, utf8.length);
-    place(index, bytesEnd, utf8.length);
-    System.arraycopy(utf8, utf8.length - rest, bytes, bytesEnd, rest);
+    append(index, utf8, utf8.length);
+  }
+
+  private void append(int index, byte[] utf8, int length) {
+    int rest = Math.max(0, length - START);
+    slots[SLOT * index + NAME] = word(utf8, 0, length);
+    slots[SLOT * index + NAME + 1] = word(utf8, Long.BYTES, length);
+    place(index, bytesEnd, length);
+    System.arraycopy(utf8, length - rest, bytes, bytesEnd, rest);
     bytesEnd += rest;
   }
 
@@ -242,15 +248,10 @@ final class CounterTablePage {
    * @param namesBytesMax bound of all names of the page
    */
   void loadName(int index, byte[] utf8, int length, int namesBytesMax) {
-    int rest = Math.max(0, length - START);
-    if (rest > 0 && bytes.length == 0) {
+    if (length > START && bytes.length == 0) {
       bytes = new byte[namesBytesMax];
     }
-    slots[SLOT * index + 2] = word(utf8, 0, length);
-    slots[SLOT * index + 3] = word(utf8, Long.BYTES, length);
-    place(index, bytesEnd, length);
-    System.arraycopy(utf8, length - rest, bytes, bytesEnd, rest);
-    bytesEnd += rest;
+    append(index, utf8, length);
   }
 
   /** Ends the names of an image. */
@@ -262,8 +263,8 @@ final class CounterTablePage {
   void putName(int index, ByteBuffer out) {
     int length = length(index);
     int at = out.position();
-    out.putLong(at, slots[SLOT * index + 2]);
-    out.putLong(at + Long.BYTES, slots[SLOT * index + 3]);
+    out.putLong(at, slots[SLOT * index + NAME]);
+    out.putLong(at + Long.BYTES, slots[SLOT * index + NAME + 1]);
     out.position(at + Math.min(length, START));
     if (length > START) {
       out.put(bytes, place(index), length - START);
@@ -294,8 +295,8 @@ final class CounterTablePage {
     if (hasName(index)) {
       bytesDead += Math.max(0, length(index) - START);
       place(index, 0, 0);
-      slots[SLOT * index + 2] = 0;
-      slots[SLOT * index + 3] = 0;
+      slots[SLOT * index + NAME] = 0;
+      slots[SLOT * index + NAME + 1] = 0;
       change(index);
     }
   }
@@ -304,8 +305,8 @@ final class CounterTablePage {
     int until = from + length;
     return hasName(index)
         && length(index) == length
-        && slots[SLOT * index + 2] == word(name, from, until)
-        && slots[SLOT * index + 3] == word(name, from + Long.BYTES, until)
+        && slots[SLOT * index + NAME] == word(name, from, until)
+        && slots[SLOT * index + NAME + 1] == word(name, from + Long.BYTES, until)
         && (length <= START || compareRest(index, name, from + START, until) == 0);
   }
 
@@ -319,7 +320,7 @@ final class CounterTablePage {
       if (c > ASCII_MAX) {
         return name.equals(name(index)); // almost always it is ASCII
       }
-      int word = i < Long.BYTES ? 2 : 3;
+      int word = i < Long.BYTES ? NAME : NAME + 1;
       int at =
           i < START
               ? (int)
@@ -346,19 +347,19 @@ final class CounterTablePage {
   }
 
   int compareName(int index, CounterTablePage other, int otherIndex) {
-    long first = other.slots[SLOT * otherIndex + 2];
-    long second = other.slots[SLOT * otherIndex + 3];
+    long first = other.slots[SLOT * otherIndex + NAME];
+    long second = other.slots[SLOT * otherIndex + NAME + 1];
     int length = other.length(otherIndex);
     return compareName(index, first, second, length, other.bytes, other.place(otherIndex));
   }
 
   private int compareName(
       int index, long first, long second, int length, byte[] restIn, int restAt) {
-    if (slots[SLOT * index + 2] != first) {
-      return Long.compareUnsigned(slots[SLOT * index + 2], first);
+    if (slots[SLOT * index + NAME] != first) {
+      return Long.compareUnsigned(slots[SLOT * index + NAME], first);
     }
-    if (slots[SLOT * index + 3] != second) {
-      return Long.compareUnsigned(slots[SLOT * index + 3], second);
+    if (slots[SLOT * index + NAME + 1] != second) {
+      return Long.compareUnsigned(slots[SLOT * index + NAME + 1], second);
     }
     return Math.min(length, length(index)) <= START
         ? Integer.compare(length(index), length)
@@ -386,7 +387,8 @@ final class CounterTablePage {
   int commonBytes(int index, CounterTablePage other, int otherIndex) {
     int length = Math.min(length(index), other.length(otherIndex));
     for (int word = 0; word < START / Long.BYTES; word++) {
-      long differing = slots[SLOT * index + 2 + word] ^ other.slots[SLOT * otherIndex + 2 + word];
+      long differing =
+          slots[SLOT * index + NAME + word] ^ other.slots[SLOT * otherIndex + NAME + word];
       if (differing != 0) {
         int common = word * Long.BYTES + Long.numberOfLeadingZeros(differing) / Byte.SIZE;
         return Math.min(length, common);
