@@ -268,8 +268,8 @@ public final class Main {
 
     Measured by `./dev bench large` on %s.
 
-    | counters and ids | written/s | memory then, MiB | mapped, MiB | on disk, MiB \
-    | s to open, second process | memory then, MiB | mapped, MiB | s to open, third process |
+    | counters and ids | written/s | memory of the first, MiB | mapped, MiB | on disk, MiB \
+    | s to open, second process | memory of it, MiB | mapped, MiB | s to open, third process |
     |---|---|---|---|---|---|---|---|---|
     """
         .formatted(machine());

@@ -123,7 +123,8 @@ public final class DirectoryLock implements HeldLock {
   private static QuipuException inUse(Path directory, String process) {
     return new NotAppliedException(
         Reason.DENIED,
-        "the data directory %s is in use by process %s. Stop it, or connect to its server (--server)"
+        ("the data directory %s is in use by process %s. Stop it, or connect to its server (--server);"
+                + " for a copy to check or export, use quipu backup")
             .formatted(directory, process),
         null);
   }

@@ -46,13 +46,14 @@ public record Recovered(
    * of the state, which are files of forgotten request ids, replaced files of counters, and drafts.
    */
   public void prepare(Disk disk, Path directory) throws IOException {
-    if (highWater.frame() > 0 && highWater.end() == 0) {
+    if (logBytes > 0 && highWater.frame() > 0 && highWater.end() == 0) {
       LOGGER
           .atInfo()
           .addKeyValue("directory", directory)
           .addKeyValue("logBytes", logBytes)
           .addKeyValue("counters", state.counters.writtenSize())
-          .log("Recovered: the last run did not end with a stop");
+          .log(
+              "Recovered the log, which no stop has ended: after a crash, or in a restored directory");
     }
     FormatFile.upgrade(disk, directory);
     List<Path> used = state.ids.files().stream().map(IdFile::path).toList();

@@ -46,7 +46,7 @@ public final class CounterLoader {
   /** Some pages, and the slots of their names in the index, part by part. */
   private static final class Run {
     final List<CounterTablePage> pages = new ArrayList<>();
-    final List<CounterTablePage.Summary> summaries = new ArrayList<>();
+    final List<PageImage.Summary> summaries = new ArrayList<>();
     final long[] slots;
     final int[] ends = new int[NameIndex.PARTS]; // of the slots of each part
 
@@ -55,7 +55,7 @@ public final class CounterLoader {
       for (Image image : images) {
         CounterTablePage page = PageImage.read(image.bytes);
         pages.add(page);
-        summaries.add(page.summary());
+        summaries.add(PageImage.summary(page));
         names += summaries.getLast().named();
       }
       long[] unsorted = new long[names];

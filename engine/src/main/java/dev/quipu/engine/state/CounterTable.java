@@ -474,7 +474,7 @@ public final class CounterTable {
   }
 
   /** Adds a page of a snapshot, whose names are not in the index yet. */
-  void load(int number, CounterTablePage page, CounterTablePage.Summary summary) {
+  void load(int number, CounterTablePage page, PageImage.Summary summary) {
     pages.put(number, page);
     if (summary.named() > 0) {
       size = number * PAGE + summary.end();

@@ -38,6 +38,7 @@ final class CounterTablePage {
   private static final int FIRST_SHIFT = Long.SIZE - Byte.SIZE; // of the first byte of a word
   private static final int ASCII_MAX = 0x7f;
   private static final byte[] NONE = {};
+  private static final int DEAD_MAX = 1 << 14; // or as many as others, before they are dropped
 
   /** Flag: the ordinal holds a number or a text. */
   static final int WRITTEN = 1;
@@ -276,7 +277,11 @@ final class CounterTablePage {
       bytes = Arrays.copyOf(bytes, bytes.length + Math.max(BYTES_FIRST, bytes.length / 4));
       return;
     }
-    byte[] compact = new byte[bytes.length];
+    dropDead(bytes.length);
+  }
+
+  private void dropDead(int length) {
+    byte[] compact = length == 0 ? NONE : new byte[length];
     int end = 0;
     for (int i = 0; i < SIZE; i++) {
       int rest = length(i) - START;
@@ -293,11 +298,15 @@ final class CounterTablePage {
 
   void forgetName(int index) {
     if (hasName(index)) {
-      bytesDead += Math.max(0, length(index) - START);
+      int rest = Math.max(0, length(index) - START);
+      bytesDead += rest;
       place(index, 0, 0);
       slots[SLOT * index + NAME] = 0;
       slots[SLOT * index + NAME + 1] = 0;
       change(index);
+      if (rest > 0 && (bytesDead == bytesEnd || bytesDead > Math.max(DEAD_MAX, bytesEnd / 2))) {
+        dropDead(bytesEnd - bytesDead); // names without a rest would never ask for the space
+      }
     }
   }
 
@@ -452,32 +461,6 @@ final class CounterTablePage {
     }
     nextExpiryMillis = next;
     return count;
-  }
-
-  /**
-   * The counters of a page.
-   *
-   * @param end index after the last one
-   * @param named with a name
-   * @param written of these, those that hold a number or a text
-   * @param memoryBytes their estimated heap
-   */
-  record Summary(int end, int named, int written, long memoryBytes) {}
-
-  Summary summary() {
-    int end = 0;
-    int named = 0;
-    int written = 0;
-    long memoryBytes = 0;
-    for (int i = 0; i < SIZE; i++) {
-      if (hasName(i)) {
-        end = i + 1;
-        named++;
-        written += flags(i, WRITTEN);
-        memoryBytes += CounterTable.memoryBytes(length(i));
-      }
-    }
-    return new Summary(end, named, written, memoryBytes);
   }
 
   /** Returns whether all have a name and are written. */

@@ -90,4 +90,31 @@ final class PageImage {
     page.trim();
     return page;
   }
+
+  /**
+   * The counters of a page.
+   *
+   * @param end index after the last one
+   * @param named with a name
+   * @param written of these, those that hold a number or a text
+   * @param memoryBytes their estimated heap
+   */
+  record Summary(int end, int named, int written, long memoryBytes) {}
+
+  /** Returns the summary of a page. */
+  static Summary summary(CounterTablePage page) {
+    int end = 0;
+    int named = 0;
+    int written = 0;
+    long memoryBytes = 0;
+    for (int i = 0; i < CounterTablePage.SIZE; i++) {
+      if (page.hasName(i)) {
+        end = i + 1;
+        named++;
+        written += page.flags(i, CounterTablePage.WRITTEN);
+        memoryBytes += CounterTable.memoryBytes(page.length(i));
+      }
+    }
+    return new Summary(end, named, written, memoryBytes);
+  }
 }

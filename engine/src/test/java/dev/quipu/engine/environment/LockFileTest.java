@@ -48,7 +48,8 @@ final class LockFileTest {
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.DENIED, why.reason());
     assertEquals(
-        "the data directory %s is in use by process %d. Stop it, or connect to its server (--server)"
+        ("the data directory %s is in use by process %d. Stop it, or connect to its server (--server);"
+                + " for a copy to check or export, use quipu backup")
             .formatted(directory, process),
         why.getMessage());
   }

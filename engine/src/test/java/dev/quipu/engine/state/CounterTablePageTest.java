@@ -209,6 +209,7 @@ final class CounterTablePageTest {
     page.forgetName(0);
     assertEquals(0, page.bytesDead);
     page.name(0, "n".repeat(17));
+    page.name(1, "n".repeat(18));
     page.forgetName(0);
     assertEquals(1, page.bytesDead);
     page.forgetName(0);
@@ -251,6 +252,30 @@ final class CounterTablePageTest {
     }
     assertEquals(0, page.findExpired(0, 100, found, 0, 2));
     assertEquals(Long.MAX_VALUE, page.nextExpiryMillis, "nothing is left to expire");
+  }
+
+  /** Regression: names without a rest never asked for the space, and the heap was exhausted. */
+  @Test
+  void removedNamesLeaveLittleBehind() {
+    for (int i = 0; i < 200; i++) {
+      page.name(i, "n".repeat(509) + (100 + i));
+    }
+    assertTrue(page.bytes.length >= 200 * 496);
+    int kept = 10;
+    for (int i = kept; i < 200; i++) {
+      page.forgetName(i);
+    }
+    assertTrue(page.bytes.length <= kept * 496 + 2 * (1 << 14), "bytes: " + page.bytes.length);
+    for (int i = 0; i < kept; i++) {
+      assertTrue(isName(i, "n".repeat(509) + (100 + i)));
+      page.name(kept + i, "m".repeat(20) + i);
+    }
+    for (int i = 0; i < 2 * kept; i++) {
+      page.forgetName(i);
+    }
+    assertEquals(0, page.bytes.length);
+    page.name(1, "m".repeat(17));
+    assertTrue(isName(1, "m".repeat(17)));
   }
 
   @Test

@@ -317,7 +317,7 @@ final class ImportCommand extends AccessCommand {
             .setUnit(" MiB", 1 << 20)
             .setInitialMax(known ? Files.size(file) : -1)
             .clearDisplayOnFinish();
-    if (System.getenv("NO_COLOR") != null) {
+    if (System.getenv("NO_COLOR") != null || !Terminal.isStandardError()) {
       builder.setStyle(ProgressBarStyle.UNICODE_BLOCK);
     }
     if (!Terminal.isStandardError()) {

@@ -47,7 +47,10 @@ public record Selection(String prefix, String text) {
     for (int read = 0; mayContinue.getAsBoolean(); read += Limits.PAGE_COUNTERS_MAX) {
       if (read >= READ_MAX) {
         throw new IllegalArgumentException(
-            "more than %,d names start with '%s'; use a longer prefix".formatted(READ_MAX, prefix));
+            prefix.isEmpty()
+                ? "there are more than %,d counters; use a prefix".formatted(READ_MAX)
+                : "more than %,d names start with '%s'; use a longer prefix"
+                    .formatted(READ_MAX, prefix));
       }
       CounterPage page = listing.list(prefix, last, Limits.PAGE_COUNTERS_MAX);
       for (CounterPage.Entry each : page.counters()) {

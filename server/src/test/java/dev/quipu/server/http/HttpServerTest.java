@@ -236,7 +236,7 @@ final class HttpServerTest {
         List.of(200, 400, 400, 400, 200),
         lines.stream().map(line -> line.path("status").asInt()).toList());
     assertEquals(
-        "the line has 65537 bytes; the limit is 65536. Shorten it",
+        "the line has 65537 bytes; the limit is 65536. Shorten it, or keep its line feeds (curl --data-binary)",
         lines.get(2).path("detail").asString());
     assertEquals("the line is not valid UTF-8", lines.get(3).path("detail").asString());
     assertEquals("not-applied", lines.get(3).path("outcome").asString());

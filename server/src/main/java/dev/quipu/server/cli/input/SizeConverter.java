@@ -24,6 +24,8 @@ public final class SizeConverter implements ITypeConverter<Long> {
       }
     }
     throw new TypeConversionException(
-        "'" + value + "' is not a size from 1m to 999999999g; use a format such as 512m or 4g");
+        "'"
+            + value
+            + "' is not a size of at least 1m with a unit; use a format such as 512m or 4g");
   }
 }

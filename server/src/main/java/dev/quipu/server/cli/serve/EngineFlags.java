@@ -105,7 +105,7 @@ public final class EngineFlags {
       long needed = bytes / (MEMORY_SHARE - 1) * MEMORY_SHARE;
       throw new IllegalArgumentException(
           ("--memory is %d MiB; the heap of %d MiB allows at most %d MiB. Set less, or start with a"
-                  + " larger heap, such as JAVA_OPTS=-Xmx%dm")
+                  + " larger heap, if the machine has the memory, such as JAVA_OPTS=-Xmx%dm")
               .formatted(bytes >> 20, heap >> 20, most >> 20, (needed >> 20) + 1));
     }
     return bytes;

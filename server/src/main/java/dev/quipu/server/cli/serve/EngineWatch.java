@@ -105,7 +105,10 @@ final class EngineWatch implements AutoCloseable {
           .atWarn()
           .addKeyValue("usedBytes", statistics.memoryBytes())
           .addKeyValue("maxBytes", statistics.memoryBytesMax())
-          .log("The memory for counters is almost used up: raise --memory");
+          .log(
+              used > 1
+                  ? "Counters take more than --memory: new ones are rejected. Raise it"
+                  : "The memory for counters is almost used up: raise --memory");
     }
     isMemoryShort = used >= (isMemoryShort ? MEMORY_ENOUGH : MEMORY_WARNING);
   }

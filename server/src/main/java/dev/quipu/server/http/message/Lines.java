@@ -58,7 +58,8 @@ public final class Lines {
     public JsonBody json(Set<String> fields) {
       if (bytes.remaining() > LINE_BYTES_MAX) {
         throw Problem.badRequest(
-            "the line has %d bytes; the limit is %d. Shorten it"
+            ("the line has %d bytes; the limit is %d. Shorten it, or keep its line feeds"
+                    + " (curl --data-binary)")
                 .formatted(bytes.remaining(), LINE_BYTES_MAX));
       }
       if (isBlank()) {

@@ -130,11 +130,12 @@ public final class Problem extends RuntimeException {
   /** Returns the problem of a body above the limit of its route. */
   public static Problem tooLarge(int bytesMax, String path) {
     return new Problem(
-        413,
-        "too-large",
-        "Content Too Large",
-        "request body is longer than %d bytes, which is the limit of %s; send several requests"
-            .formatted(bytesMax, path));
+            413,
+            "too-large",
+            "Content Too Large",
+            "request body is longer than %d bytes, which is the limit of %s; send several requests"
+                .formatted(bytesMax, path))
+        .with("outcome", "not-applied");
   }
 
   /** Returns the problem of a request that needs more memory than all clients may hold. */

@@ -87,7 +87,7 @@ final class TopologyTest {
     "--store memory: --snapshot-after 64m, --snapshot-after needs the engine",
     "--region eu --topology FILE --memory 1g, --memory needs the engine",
     "--memory 9999g --data FILE.d, JAVA_OPTS=-Xmx1365",
-    "--memory 1023k, is not a size from 1m",
+    "--memory 1023k, is not a size of at least 1m",
     "--snapshot-after 15m --data FILE.d, --snapshot-after is 15 MiB; it must be at least 16 MiB",
     "--memory 512, use a format such as 512m or 4g",
     "--durability sometimes, is not a durability",
