@@ -9,7 +9,7 @@ import dev.quipu.backend.RecentRequest;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.log.Records;
-import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.CounterMemory;
 import dev.quipu.engine.state.Lookahead;
 import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.TransactionIds;
@@ -95,7 +95,7 @@ public final class CounterAccess extends CounterReads {
     int known = state.counters.find(counter);
     byte[] before = known < 0 ? null : state.counters.text(known);
     state.requireMemory(
-        CounterTable.memoryBytes(text) - (before == null ? 0 : CounterTable.memoryBytes(before)));
+        CounterMemory.of(text) - (before == null ? 0 : CounterMemory.of(before)));
     int ordinal = writable(known, counter);
     state.endHolds(ordinal);
     state.counters.setText(ordinal, text);
@@ -218,8 +218,9 @@ public final class CounterAccess extends CounterReads {
   public void requireRoom(List<String> names) {
     group.requireWritable();
     long bytes = 0;
+    int added = 0;
     for (String name : names) {
-      bytes += state.counters.find(name) < 0 ? CounterTable.memoryBytes(name) : 0;
+      bytes += state.counters.find(name) < 0 ? state.counters.neededBytes(name, added++) : 0;
     }
     state.requireMemory(bytes);
   }
@@ -319,7 +320,7 @@ public final class CounterAccess extends CounterReads {
   int writable(int known, String counter) {
     group.requireWritable();
     if (known < 0) {
-      state.requireMemory(CounterTable.memoryBytes(counter));
+      state.requireMemory(state.counters.neededBytes(counter, 0));
     }
     state.beginChange();
     state.watches.changed(counter);

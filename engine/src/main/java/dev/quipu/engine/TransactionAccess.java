@@ -13,7 +13,6 @@ import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.log.TransactionRecord;
 import dev.quipu.engine.log.TransactionRecord.Kind;
-import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
 import dev.quipu.engine.state.TransactionIds;
 import java.util.ArrayList;
@@ -138,8 +137,10 @@ public final class TransactionAccess {
   void requireRoom(List<Add> adds, int[] ordinals) {
     group.requireWritable();
     long bytes = 0;
+    int added = 0;
     for (int i = 0; i < ordinals.length; i++) {
-      bytes += ordinals[i] < 0 ? CounterTable.memoryBytes(adds.get(i).counter()) : 0;
+      bytes +=
+          ordinals[i] < 0 ? state.counters.neededBytes(adds.get(i).counter(), added++) : 0;
     }
     state.requireMemory(bytes);
   }

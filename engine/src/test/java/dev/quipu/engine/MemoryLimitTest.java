@@ -32,23 +32,9 @@ final class MemoryLimitTest {
 
   @Test
   void newNamesAreRejectedAndExistingCountersKeepWorking() {
-    int named = 0;
+    int named;
     try (Engine engine = Engine.open(directory, options)) {
-      QuipuException full = null;
-      while (full == null) {
-        List<Add> adds = new ArrayList<>();
-        for (int i = 0; i < 500; i++) {
-          adds.add(new Add("name-" + (named + i), 1, null));
-        }
-        for (ItemResult result : engine.addAll(adds)) {
-          if (result instanceof ItemResult.Failed failed) {
-            full = assertInstanceOf(QuipuException.class, failed.cause());
-          } else {
-            named++;
-          }
-        }
-      }
-      assertEquals(Reason.FULL, full.reason());
+      named = fill(engine, "name-");
       QuipuException one =
           assertThrows(QuipuException.class, () -> engine.add(new Add("one more", 1, null)));
       assertEquals(Outcome.NOT_APPLIED, one.outcome());
@@ -67,6 +53,44 @@ final class MemoryLimitTest {
     try (Engine engine = Engine.open(directory, options)) { // it opens, although it is full
       assertEquals(1_001, engine.read("name-1").orElseThrow().value());
       assertTrue(named > 5_000, "named: " + named);
+    }
+  }
+
+  /** Regression: what removed counters leave was free for texts, and took the same heap again. */
+  @Test
+  void removedCountersLeaveTheirPlaceToOtherCountersOnly() {
+    try (Engine engine = Engine.open(directory, options)) {
+      int filled = fill(engine, "first-");
+      long full = engine.statistics().memoryBytes();
+      for (int i = 0; i < filled; i++) {
+        String name = "first-" + i;
+        TestOperation.run(engine, access -> access.remove(name));
+      }
+      engine.sweep();
+      assertEquals(0, engine.statistics().counters());
+      long left = engine.statistics().memoryBytes();
+      assertTrue(left > full * 3 / 4, left + " of " + full);
+      assertEquals(filled, fill(engine, "again-"));
+      assertEquals(full, engine.statistics().memoryBytes());
+    }
+  }
+
+  /** Adds counters until one is rejected; returns their number. */
+  private static int fill(Engine engine, String prefix) {
+    int named = 0;
+    while (true) {
+      List<Add> adds = new ArrayList<>();
+      for (int i = 0; i < 500; i++) {
+        adds.add(new Add(prefix + (named + i), 1, null));
+      }
+      for (ItemResult result : engine.addAll(adds)) {
+        if (result instanceof ItemResult.Failed failed) {
+          QuipuException why = assertInstanceOf(QuipuException.class, failed.cause());
+          assertEquals(Reason.FULL, why.reason());
+          return named;
+        }
+        named++;
+      }
     }
   }
 

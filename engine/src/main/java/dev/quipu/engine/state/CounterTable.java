@@ -1,6 +1,5 @@
 package dev.quipu.engine.state;
 
-import dev.quipu.Limits;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.ids.Secret;
 import java.util.Arrays;
@@ -33,12 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CounterTable {
   private static final int PAGE = CounterTablePage.SIZE;
-
-  /** Heap of a counter with the start of its name, in bytes: rather too high than too low. */
-  static final int COUNTER_BYTES = 52;
-
-  /** Heap of a text without its content, in bytes. */
-  private static final int TEXT_BYTES = 96;
 
   private final NameIndex index;
   private final CounterPages pages = new CounterPages();
@@ -75,25 +68,18 @@ public final class CounterTable {
     return named;
   }
 
-  /** Returns the estimated heap of counters, texts and tombstones, in bytes. */
+  /** Returns the estimated heap of counters, texts, tombstones and free ordinals, in bytes. */
   long memoryBytes() {
-    return memoryBytes;
+    return memoryBytes + (long) CounterMemory.LEFT * (size - named);
   }
 
-  /** Returns the estimated heap of a new counter, in bytes. */
-  public static long memoryBytes(String name) {
-    return memoryBytes(Limits.utf8Length(name));
-  }
-
-  /** Returns the estimated heap of a counter with a name of this length in UTF-8. */
-  static long memoryBytes(int nameBytes) {
-    int rest = Math.max(0, nameBytes - CounterTablePage.START);
-    return COUNTER_BYTES + rest * 5L / 4; // rests of names grow by a quarter
-  }
-
-  /** Returns the estimated heap of a text under a counter's name, in bytes. */
-  public static long memoryBytes(byte[] text) {
-    return (long) TEXT_BYTES + text.length;
+  /**
+   * Returns the heap that a new counter needs in addition, in bytes.
+   *
+   * @param before number of new counters that are added before it
+   */
+  public long neededBytes(String name, int before) {
+    return CounterMemory.of(name) - (before < freeCount ? CounterMemory.LEFT : 0);
   }
 
   /** Returns the ordinal of a name; -1 if it has none. */
@@ -151,7 +137,7 @@ public final class CounterTable {
     page(ordinal).name(ordinal & (PAGE - 1), name);
     index.put(name, ordinal);
     named++;
-    memoryBytes += memoryBytes(name);
+    memoryBytes += CounterMemory.of(name);
   }
 
   /**
@@ -185,7 +171,7 @@ public final class CounterTable {
       index.remove(name, ordinal);
       page.forgetName(ordinal & (PAGE - 1));
       named--;
-      memoryBytes -= memoryBytes(name);
+      memoryBytes -= CounterMemory.of(name);
     }
   }
 
@@ -292,7 +278,7 @@ public final class CounterTable {
   private void dropText(int ordinal) {
     if (is(ordinal, CounterTablePage.TEXT)) {
       byte[] gone = texts.remove(ordinal);
-      memoryBytes -= gone == null ? 0 : memoryBytes(gone);
+      memoryBytes -= gone == null ? 0 : CounterMemory.of(gone);
       unmark(ordinal, CounterTablePage.TEXT);
     }
   }
@@ -310,7 +296,7 @@ public final class CounterTable {
     dropText(ordinal);
     page(ordinal).value(ordinal & (PAGE - 1), 0);
     texts.put(ordinal, text);
-    memoryBytes += memoryBytes(text);
+    memoryBytes += CounterMemory.of(text);
     mark(ordinal, CounterTablePage.TEXT);
     wrote(ordinal);
   }

@@ -112,7 +112,7 @@ final class PageImage {
         end = i + 1;
         named++;
         written += page.flags(i, CounterTablePage.WRITTEN);
-        memoryBytes += CounterTable.memoryBytes(page.length(i));
+        memoryBytes += CounterMemory.ofName(page.length(i));
       }
     }
     return new Summary(end, named, written, memoryBytes);

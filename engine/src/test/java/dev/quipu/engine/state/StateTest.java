@@ -101,15 +101,15 @@ final class StateTest {
 
   @Test
   void ofANameOnlyWhatIsBeyondItsSlotTakesMore() {
-    assertEquals(52, CounterTable.memoryBytes("a"));
-    assertEquals(52, CounterTable.memoryBytes("é".repeat(8)));
-    assertEquals(52 + 5, CounterTable.memoryBytes("é".repeat(10)));
+    assertEquals(52, state.counters.neededBytes("a", 0));
+    assertEquals(52, state.counters.neededBytes("é".repeat(8), 0));
+    assertEquals(52 + 5, state.counters.neededBytes("é".repeat(10), 0));
   }
 
   @Test
   void severalNamesAreRejectedTogether() {
     access.set("a", 1);
-    state.limitMemory(state.memoryBytes() + CounterTable.memoryBytes("b"));
+    state.limitMemory(state.memoryBytes() + state.counters.neededBytes("b", 0));
     assertDoesNotThrow(() -> access.requireRoom(List.of("a", "b")));
     assertThrows(QuipuException.class, () -> access.requireRoom(List.of("b", "c")));
     assertThrows(QuipuException.class, () -> access.setText("a", new byte[10_000]));
