@@ -86,7 +86,7 @@ final class ReadyIT {
       assertTrue(last.body().contains("\"outcome\":\"not-applied\""), last.body());
       addOne(server);
       try (RawClient client = new RawClient(server.redisPort())) {
-        String reply = client.ask("INCR another");
+        String reply = client.ask("INCR " + "longer".repeat(80)); // than those that did fit
         assertTrue(reply.startsWith("-OOM "), reply);
         assertEquals(":3\r\n", client.ask("INCR likes"));
       }
