@@ -94,8 +94,7 @@ public final class CounterAccess extends CounterReads {
   public void setText(String counter, byte[] text) {
     int known = state.counters.find(counter);
     byte[] before = known < 0 ? null : state.counters.text(known);
-    state.requireMemory(
-        CounterMemory.of(text) - (before == null ? 0 : CounterMemory.of(before)));
+    state.requireMemory(CounterMemory.of(text) - (before == null ? 0 : CounterMemory.of(before)));
     int ordinal = writable(known, counter);
     state.endHolds(ordinal);
     state.counters.setText(ordinal, text);

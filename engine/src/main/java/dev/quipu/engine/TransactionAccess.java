@@ -139,8 +139,7 @@ public final class TransactionAccess {
     long bytes = 0;
     int added = 0;
     for (int i = 0; i < ordinals.length; i++) {
-      bytes +=
-          ordinals[i] < 0 ? state.counters.neededBytes(adds.get(i).counter(), added++) : 0;
+      bytes += ordinals[i] < 0 ? state.counters.neededBytes(adds.get(i).counter(), added++) : 0;
     }
     state.requireMemory(bytes);
   }
