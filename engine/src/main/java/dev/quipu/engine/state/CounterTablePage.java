@@ -282,8 +282,9 @@ final class CounterTablePage {
 
   private void dropDead(int length) {
     byte[] compact = length == 0 ? NONE : new byte[length];
+    int live = bytesEnd - bytesDead;
     int end = 0;
-    for (int i = 0; i < SIZE; i++) {
+    for (int i = 0; i < SIZE && end < live; i++) { // none, if no long name is left
       int rest = length(i) - START;
       if (rest > 0) {
         System.arraycopy(bytes, place(i), compact, end, rest);

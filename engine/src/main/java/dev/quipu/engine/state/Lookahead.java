@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Looks several names up at once. A lookup reads three places that depend on each other: the slot
- * of the index, the counter, its name. In a large table each of them is a cache miss; here those of
- * several names overlap. Not thread-safe.
+ * of the index, the counter, the rest of a long name. In a large table each of them is a cache
+ * miss; here those of several names overlap. Not thread-safe.
  */
 public final class Lookahead {
   /** Maximum number of names. */

@@ -56,15 +56,15 @@ final class OpenApiFuzzTest {
       Client client = new Client(server.address());
       JsonNode document = client.get("/openapi.json").json();
       operations = operations(document);
-      boolean areEnough = false;
-      for (int i = 0; i < REQUESTS || (!areEnough && i < REQUESTS_MAX); i++) {
+      for (int i = 0;
+          i < REQUESTS || (i < REQUESTS_MAX && !areEnough(succeeded, operations));
+          i++) {
         Operation operation = operations.get(i % operations.size());
         HttpRequest.Builder request = request(client, document, operation);
         Client.Reply reply = client.send(request);
         if (reply.status() < 300) {
           succeeded.add(operation.method() + " " + operation.path());
         }
-        areEnough = succeeded.size() > operations.size() * 3 / 5;
         String why = undocumented(document, operation, reply);
         if (!why.isEmpty()) {
           wrong.add(operation.method() + " " + operation.path() + ": " + why);
@@ -72,7 +72,11 @@ final class OpenApiFuzzTest {
       }
     }
     assertEquals(Set.of(), wrong, () -> "seed " + seed + "\n" + String.join("\n", wrong));
-    assertTrue(succeeded.size() > operations.size() * 3 / 5, () -> "seed " + seed + succeeded);
+    assertTrue(areEnough(succeeded, operations), () -> "seed " + seed + succeeded);
+  }
+
+  private static boolean areEnough(Set<String> succeeded, List<Operation> operations) {
+    return succeeded.size() > operations.size() * 3 / 5;
   }
 
   @Test

@@ -74,7 +74,7 @@ public final class EntryLine {
         members.put("fields", fields);
       }
       case Entry.Request request -> {
-        members.put("request", "%016x%016x".formatted(request.high(), request.low()));
+        members.put("request", RequestId.of(request.high(), request.low()).bits());
         members.put("counter", request.counter());
         if (request.isCanceled()) {
           members.put("canceled", true);
