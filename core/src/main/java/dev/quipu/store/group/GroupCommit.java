@@ -19,6 +19,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -48,10 +49,9 @@ import org.jspecify.annotations.Nullable;
  * for them, for an eighth of the time that theirs took at most: otherwise the first one would
  * execute its add by itself, while the others wait.
  *
- * <p>A store that makes all calls durable that wait for a sync at the same time gains nothing from
- * adds that wait for a group before. For such a store groups overlap: a caller that finds no call
- * in progress for the key sends its add, and others start a thread that takes all adds that have
- * arrived when it runs. No add waits for another group then.
+ * <p>A store that executes transactions one after another, and tells the caller only when its log
+ * is on disk, is idle while callers receive their results and come back. For such a store the
+ * callers of a key are divided among lanes, each with a leader of its own.
  *
  * <p>An interrupt affects its own caller only: a transaction for several callers has its own
  * thread, and its leader waits for it as the others do.
@@ -75,18 +75,9 @@ public final class GroupCommit {
   private final LongAdder adds = new LongAdder();
   private final LongAdder writes = new LongAdder();
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<Key, Set<Waiter>> waiting = new HashMap<>(); // has a key while it has a leader
-  private final Map<Key, Return> returning = new HashMap<>(); // of keys whose lead is not passed on
-  private final Map<Key, Integer> running = new HashMap<>(); // calls per key, if groups overlap
-  private final Pace pace;
-
-  /** When the store executes the next group on a number. */
-  public enum Pace {
-    /** After the one before: transactions on one item would wait for each other, or conflict. */
-    ONE_BY_ONE,
-    /** At once. */
-    OVERLAPPING
-  }
+  private final Map<Lane, Set<Waiter>> waiting = new HashMap<>(); // has a lane with a leader
+  private final Map<Lane, Return> returning = new HashMap<>(); // whose lead is not passed on yet
+  private final int lanes;
 
   /** The operations on the store. Each call must have a deadline. */
   public interface Table {
@@ -111,15 +102,16 @@ public final class GroupCommit {
    * Creates a group commit.
    *
    * @param store name of the store, for messages
-   * @param pace when the next group on a number is sent
+   * @param lanes how many groups on one number may be in progress: 1 if the store's transactions on
+   *     one item would wait for each other, or conflict
    * @param membersMax maximum number of adds in a group, at least 1
    * @param waitMax longest wait until an add joins a group
    */
-  public GroupCommit(String store, Table table, Pace pace, int membersMax, Duration waitMax) {
+  public GroupCommit(String store, Table table, int lanes, int membersMax, Duration waitMax) {
     this(
         store,
         table,
-        pace,
+        lanes,
         membersMax,
         waitMax,
         nanos -> Math.min(nanos / RETURN_SHARE, RETURN_NANOS_MAX));
@@ -129,13 +121,13 @@ public final class GroupCommit {
   public GroupCommit(
       String store,
       Table table,
-      Pace pace,
+      int lanes,
       int membersMax,
       Duration waitMax,
       LongUnaryOperator returnNanos) {
     this.store = store;
     this.table = table;
-    this.pace = pace;
+    this.lanes = lanes;
     this.membersMax = membersMax;
     this.waitMillisMax = waitMax.toMillis();
     this.returnNanos = returnNanos;
@@ -159,20 +151,18 @@ public final class GroupCommit {
     if (member.isEmpty() || !table.accepts(member.get())) {
       return table.alone(writes);
     }
-    Waiter own = new Waiter(member.get());
-    return switch (pace) {
-      case ONE_BY_ONE -> write(own);
-      case OVERLAPPING -> writeOverlapping(own);
-    };
-  }
-
-  private WriteResult write(Waiter own) {
+    Waiter own = new Waiter(member.get(), new Lane(member.get().key(), laneOfCaller()));
     Signal signal = leadsAtOnce(own) ? new Signal.Lead() : await(own);
     boolean leads = signal instanceof Signal.Lead;
     if (leads) {
       signal = lead(own);
     }
     return result(own, signal, leads);
+  }
+
+  /** A caller that comes back is in the same lane, so that the groups keep their size. */
+  private int laneOfCaller() {
+    return (int) (Thread.currentThread().threadId() % lanes);
   }
 
   private WriteResult result(Waiter own, Signal signal, boolean leads) {
@@ -217,23 +207,22 @@ public final class GroupCommit {
 
   /** Executes a group, completes the others, and returns the leader's own signal. */
   private Signal lead(Waiter own) {
-    Key key = own.member.key();
     List<Waiter> group = new ArrayList<>(List.of(own));
     boolean isPassedOn = false;
     try {
-      take(key, group);
+      take(own.lane, group);
       long start = Clock.system().nanoTime();
       List<Signal> signals = execute(group(group));
       long nanos = Clock.system().nanoTime() - start;
       for (int i = 1; i < group.size(); i++) {
         group.get(i).signal.complete(signals.get(i));
       }
-      isPassedOn = group.size() > 1 && passesOnLater(key, group.size(), nanos);
+      isPassedOn = group.size() > 1 && passesOnLater(own.lane, group.size(), nanos);
       return signals.getFirst();
     } finally {
       completeLost(group.subList(1, group.size()));
       if (!isPassedOn) {
-        passOn(key);
+        passOn(own.lane);
       }
     }
   }
@@ -245,14 +234,14 @@ public final class GroupCommit {
    *
    * @return false if enough callers wait already; then the caller passes it on
    */
-  private boolean passesOnLater(Key key, int callers, long nanos) {
+  private boolean passesOnLater(Lane lane, int callers, long nanos) {
     CountDownLatch end = new CountDownLatch(1);
     lock.lock();
     try {
-      if (waiting.getOrDefault(key, Set.of()).size() >= callers) {
+      if (waiting.getOrDefault(lane, Set.of()).size() >= callers) {
         return false;
       }
-      returning.put(key, new Return(callers, end));
+      returning.put(lane, new Return(callers, end));
     } finally {
       lock.unlock();
     }
@@ -265,7 +254,7 @@ public final class GroupCommit {
           } catch (InterruptedException e) { // only if the process ends
             Thread.currentThread().interrupt();
           } finally {
-            passOn(key);
+            passOn(lane);
           }
         });
     return true;
@@ -288,91 +277,20 @@ public final class GroupCommit {
     }
   }
 
-  private WriteResult writeOverlapping(Waiter own) {
-    Key key = own.member.key();
-    lock.lock();
-    try {
-      Set<Waiter> others = waiting.get(key);
-      if (others != null) {
-        others.add(own);
-      } else if (running.containsKey(key)) {
-        waiting.put(key, new LinkedHashSet<>(Set.of(own)));
-        Thread.ofVirtual().name(THREAD).start(() -> sendWaiting(key));
-      } else {
-        running.put(key, 1);
-        own.signal.complete(new Signal.Lead());
-      }
-    } finally {
-      lock.unlock();
-    }
-    Signal signal = await(own);
-    boolean leads = signal instanceof Signal.Lead;
-    if (leads) {
-      try {
-        signal = execute(group(List.of(own))).getFirst();
-      } finally {
-        ended(key);
-      }
-    }
-    return result(own, signal, leads);
-  }
-
-  /** Executes the adds that wait for a key as a group. */
-  private void sendWaiting(Key key) {
-    List<Waiter> group = new ArrayList<>();
-    lock.lock();
-    try {
-      Set<Waiter> others = waiting.getOrDefault(key, Set.of());
-      Iterator<Waiter> first = others.iterator();
-      if (first.hasNext()) { // otherwise all were interrupted
-        group.add(first.next());
-        first.remove();
-        take(key, group);
-        running.merge(key, 1, Integer::sum);
-      }
-      if (others.isEmpty()) {
-        waiting.remove(key);
-      } else {
-        Thread.ofVirtual().name(THREAD).start(() -> sendWaiting(key));
-      }
-    } finally {
-      lock.unlock();
-    }
-    if (group.isEmpty()) {
-      return;
-    }
-    try {
-      List<Signal> signals = execute(group(group));
-      for (int i = 0; i < group.size(); i++) {
-        group.get(i).signal.complete(signals.get(i));
-      }
-    } finally {
-      ended(key);
-      completeLost(group);
-    }
-  }
-
-  private void ended(Key key) {
-    lock.lock();
-    try {
-      running.computeIfPresent(key, (same, calls) -> calls == 1 ? null : calls - 1);
-    } finally {
-      lock.unlock();
-    }
-  }
-
   private boolean leadsAtOnce(Waiter own) {
-    Key key = own.member.key();
     Return back;
     lock.lock();
     try {
-      Set<Waiter> others = waiting.get(key);
-      if (others == null) {
-        waiting.put(key, new LinkedHashSet<>());
-        return true;
+      for (int i = 0; i < lanes; i++) {
+        Lane lane = new Lane(own.member.key(), i);
+        if (waiting.putIfAbsent(lane, new LinkedHashSet<>()) == null) {
+          own.lane = lane;
+          return true;
+        }
       }
+      Set<Waiter> others = Objects.requireNonNull(waiting.get(own.lane));
       others.add(own);
-      back = returning.get(key);
+      back = returning.get(own.lane);
       if (back == null || others.size() < back.callers) {
         return false;
       }
@@ -387,7 +305,7 @@ public final class GroupCommit {
   private boolean leaves(Waiter own) {
     lock.lock();
     try {
-      Set<Waiter> others = waiting.get(own.member.key()); // null after the last group of the key
+      Set<Waiter> others = waiting.get(own.lane); // null after the last group of the lane
       return others != null && others.remove(own);
     } finally {
       lock.unlock();
@@ -395,7 +313,7 @@ public final class GroupCommit {
   }
 
   /** Moves waiters into the group, as far as they fit into one sum and the limits. */
-  private void take(Key key, List<Waiter> group) {
+  private void take(Lane lane, List<Waiter> group) {
     lock.lock();
     try {
       Member first = group.getFirst().member;
@@ -403,7 +321,7 @@ public final class GroupCommit {
       long bytes = group.getFirst().bytes;
       Set<Key> markers = new HashSet<>();
       first.markerKey().ifPresent(markers::add);
-      Iterator<Waiter> others = waiting.getOrDefault(key, Set.of()).iterator();
+      Iterator<Waiter> others = waiting.getOrDefault(lane, Set.of()).iterator();
       while (others.hasNext() && group.size() < membersMax) {
         Waiter next = others.next();
         Optional<Sum> both = sum.then(next.member.sum());
@@ -432,7 +350,7 @@ public final class GroupCommit {
       results =
           members == 1
               ? List.of(Optional.of(table.alone(group.members().getFirst().writes())))
-              : pace == Pace.OVERLAPPING ? table.write(group) : inOwnThread(group);
+              : inOwnThread(group);
     } catch (RuntimeException e) {
       return Collections.nCopies(members, failed(e, members));
     }
@@ -478,14 +396,14 @@ public final class GroupCommit {
   }
 
   /** Passes the lead to the next waiter. */
-  private void passOn(Key key) {
+  private void passOn(Lane lane) {
     Waiter next;
     lock.lock();
     try {
-      returning.remove(key);
-      Iterator<Waiter> others = waiting.getOrDefault(key, Set.of()).iterator();
+      returning.remove(lane);
+      Iterator<Waiter> others = waiting.getOrDefault(lane, Set.of()).iterator();
       if (!others.hasNext()) {
-        waiting.remove(key);
+        waiting.remove(lane);
         return;
       }
       next = others.next();

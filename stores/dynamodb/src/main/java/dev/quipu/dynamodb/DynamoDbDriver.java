@@ -139,12 +139,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
   private GroupCommit groups(Combining combining, boolean isMarked) {
     DynamoDbGroups groups =
         new DynamoDbGroups(this, client, requests, attributes, tokens, isMarked, combining.isOn());
-    return new GroupCommit(
-        "DynamoDB",
-        groups,
-        GroupCommit.Pace.ONE_BY_ONE,
-        DynamoDbGroups.MEMBERS_MAX,
-        combining.waitMax());
+    return new GroupCommit("DynamoDB", groups, 1, DynamoDbGroups.MEMBERS_MAX, combining.waitMax());
   }
 
   /**

@@ -78,9 +78,7 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
     this.transactions =
         new Transactions(() -> known(this::begin), Clock.system(), Randomness.secure());
     int membersMax = profile.batchItemsMax() - 1; // and the number
-    this.groups =
-        waitMax.map(most ->
-            new GroupCommit(name, transactions, GroupCommit.Pace.ONE_BY_ONE, membersMax, most));
+    this.groups = waitMax.map(most -> new GroupCommit(name, transactions, 1, membersMax, most));
   }
 
   /** A transaction of the client. */

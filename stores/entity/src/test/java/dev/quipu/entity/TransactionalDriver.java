@@ -56,13 +56,7 @@ final class TransactionalDriver implements BatchDriver, ScanDriver {
 
   TransactionalDriver(Clock clock, RandomGenerator random) {
     transactions = new Transactions(this::begin, clock, random);
-    groups =
-        new GroupCommit(
-            "table",
-            transactions,
-            GroupCommit.Pace.ONE_BY_ONE,
-            PROFILE.batchItemsMax() - 1,
-            WAIT_MAX);
+    groups = new GroupCommit("table", transactions, 1, PROFILE.batchItemsMax() - 1, WAIT_MAX);
   }
 
   private synchronized Transactions.Transaction begin() {

@@ -122,12 +122,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     this.profile = profile(inspect().stream().noneMatch(Finding::losesWrites));
     Duration waitMax = Duration.ofMillis(connections.timeoutMillis());
     this.groups =
-        new GroupCommit(
-            "PostgreSQL",
-            new GroupsTable(combines),
-            GroupCommit.Pace.ONE_BY_ONE,
-            GROUP_MEMBERS_MAX,
-            waitMax);
+        new GroupCommit("PostgreSQL", new GroupsTable(combines), 1, GROUP_MEMBERS_MAX, waitMax);
   }
 
   /**

@@ -5,6 +5,7 @@ import dev.quipu.store.Item.Field;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.group.Member;
+import dev.quipu.store.group.Sum;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -63,19 +64,23 @@ final class Arguments {
 
   /** Adds a member of a group, whose marker has no set. */
   void add(Member member) {
-    add(member.sum().delta(), member.sum().min(), member.sum().max());
+    Sum sum = member.sum();
+    add(sum.delta());
+    boolean isBounded = sum.min() != Long.MIN_VALUE || sum.max() != Long.MAX_VALUE;
+    add(isBounded ? sum.min() : "", isBounded ? sum.max() : "");
     if (member.marker().isEmpty()) {
       add("0");
       return;
     }
     Write.Put marker = member.marker().get();
-    add("1", marker.key().sort());
-    addExpiry(marker.expiresAt());
-    add(marker.fields().size());
+    Optional<Instant> expires = marker.expiresAt();
+    add(2 + 2 * (marker.fields().size() + (expires.isPresent() ? 1 : 0)));
+    add(marker.key().sort(), expires.map(this::forgetAt).orElse(""));
+    expires.ifPresent(at -> add("x", at.toEpochMilli()));
     for (Map.Entry<String, Field> field : marker.fields().entrySet()) {
       switch (field.getValue()) {
-        case Field.Number number -> add("n", field.getKey(), number.value());
-        case Field.Text text -> add("t", field.getKey(), text.value());
+        case Field.Number number -> add("n:" + field.getKey(), number.value());
+        case Field.Text text -> add("t:" + field.getKey(), text.value());
         case Field.Tokens tokens -> throw new IllegalStateException("a marker with a set");
       }
     }
@@ -83,7 +88,11 @@ final class Arguments {
 
   private void addExpiry(Optional<Instant> expiresAt) {
     add(expiresAt.map(at -> Long.toString(at.toEpochMilli())).orElse(""));
-    add(expiresAt.map(at -> Long.toString(at.plus(keepExpired).toEpochMilli())).orElse(""));
+    add(expiresAt.map(this::forgetAt).orElse(""));
+  }
+
+  private String forgetAt(Instant expiresAt) {
+    return Long.toString(expiresAt.plus(keepExpired).toEpochMilli());
   }
 
   private void add(Field field) {

@@ -53,8 +53,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A write, or a batch, is one call of a script, which writes only if all conditions hold.
  *       Redis runs scripts one at a time, so this is atomic.
  *   <li>Adds to one number that arrive at the same time, during another add, are combined into one
- *       call, with the markers of their requests, if any. It decides each of them in order, and
- *       does not wait for calls before it ({@link GroupCommit}).
+ *       call, with the markers of their requests, if any. It decides each of them in order ({@link
+ *       GroupCommit}).
  *   <li>The script is loaded as a function library whose name carries a digest of its text; without
  *       functions (before 7.0), it is called by its digest. A node that lacks the script replies
  *       with an error before any effect: the driver loads it there and calls it again.
@@ -85,6 +85,8 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
 
   private static final String PROBE = "permissions"; // a partition that has no items
   private static final int BATCH_ITEMS_MAX = 100;
+  private static final int GROUPS_MAX =
+      2; // at a time: Redis executes one while callers make another
   private static final int GROUP_MEMBERS_MAX = 100; // no other command runs during a script
   private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1);
   private static final Set<Capability> CAPABILITIES =
@@ -119,7 +121,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
         new GroupCommit(
             "Redis",
             new RedisGroups(this, combines),
-            GroupCommit.Pace.OVERLAPPING, // Redis syncs its log once for all waiting calls
+            GROUPS_MAX,
             GROUP_MEMBERS_MAX,
             link.timeout());
     this.onClose = onClose;

@@ -218,19 +218,29 @@ local function plan(item, next, token)
   return result, steps, there, exists_after
 end
 
--- Returns why a step would fail; nil if no reason is known. A script that fails between two steps
--- leaves the first one done, so all steps are checked first.
-local function obstacle(index, steps)
+-- Returns why an index cannot be written; nil if no reason is known.
+local function misused(index)
   local kind = redis.call('TYPE', index).ok
   if kind ~= 'zset' and kind ~= 'none' then
     return 'WRONGTYPE ' .. index .. ' is a ' .. kind .. ', not the index of items'
   end
-  if redis.acl_check_cmd then -- since Redis 7
-    for _, step in ipairs(steps) do
-      if not redis.acl_check_cmd(unpack(step)) then return 'NOPERM ' .. step[1] .. ' is not allowed' end
-    end
+  return nil
+end
+
+-- Returns why the user may not call a command; nil if it may, or if the server cannot tell.
+local function denied(...)
+  if redis.acl_check_cmd and not redis.acl_check_cmd(...) then -- since Redis 7
+    return 'NOPERM ' .. (...) .. ' is not allowed'
   end
   return nil
+end
+
+-- Returns why a step would fail; nil if no reason is known. A script that fails between two steps
+-- leaves the first one done, so all steps are checked first.
+local function obstacle(index, steps)
+  local why = misused(index)
+  for _, step in ipairs(steps) do why = why or denied(unpack(step)) end
+  return why
 end
 
 -- KEYS: for each write the index and the item.
@@ -293,90 +303,80 @@ end
 -- Adds to one number, some with a new item each, the marker of a request.
 -- KEYS: the index and the item of the number, then for each marker its index and item.
 -- ARGV: a unique token of the call, the sort of the number, then for each add its amount, the least
--- and the most value after it, and 1 if a marker follows: its sort, the two times of its expiry,
--- the count of its fields, and for each of them kind, name and value.
+-- and the most value after it (both empty if any is), and how many arguments its marker has: none,
+-- or its sort, when Redis may forget it (empty if never), and its fields as they are stored.
 -- Returns {'done', fields of the number, results...}, in order: 'a' and the value after the add;
 -- 'x' and the fields of the marker that exists, which is the next result; 'u' and the value outside
 -- of whose bounds the sum would be, if any. Otherwise {'type'} if the number is not one, or
 -- {'failed', why} if nothing was written, or {'torn', why} if some of it may have been.
 local function group(KEYS, ARGV)
-  local next = reader(ARGV)
-  local token, sort = next(), next()
-  local index, item = KEYS[1], KEYS[2]
+  local index, item, token, sort = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
   local version = redis.call('HGET', item, 'v')
   local number = redis.call('HGET', item, 'n:value')
   if not number and version and kind_of(item, 'value') then return {'type'} end
   local value, added = number or '0', false
-  local steps, entries, results = {}, {}, {}
-  local place = 3
-  local delta = next()
-  while delta do
-    local least, most, marked = next(), next(), next() == '1'
-    local sum = add(value, delta)
-    local fits = sum and at_most(least, sum) and at_most(sum, most)
-    local step, forget_at, entry
-    if marked then
-      local marker = KEYS[place + 1]
-      entry = {KEYS[place], next()}
-      place = place + 2
-      local expires
-      expires, forget_at = next(), next()
-      step = {'HSET', marker, 'v', '1.' .. token}
-      if expires ~= '' then step[5], step[6] = 'x', expires end
-      for _ = 1, tonumber(next()) do
-        local kind, name = next(), next()
-        step[#step + 1] = kind .. ':' .. name
-        step[#step + 1] = next()
-      end
-      if redis.call('EXISTS', marker) == 1 then
-        results[#results + 1] = 'x'
-        results[#results + 1] = redis.call('HGETALL', marker)
-        fits, step = nil, nil
-      end
-    end
-    if fits then
+  local results = {}
+  local markers = {} -- for each that is stored: its place in KEYS, and those of its arguments
+  local place, at = 3, 3
+  while ARGV[at] do
+    local sum, least, most = add(value, ARGV[at]), ARGV[at + 1], ARGV[at + 2]
+    local fits = sum and (least == '' or (at_most(least, sum) and at_most(sum, most)))
+    local first = at + 4
+    at = first + tonumber(ARGV[at + 3])
+    local marker = at > first and KEYS[place + 1]
+    if marker and redis.call('EXISTS', marker) == 1 then
+      results[#results + 1] = 'x'
+      results[#results + 1] = redis.call('HGETALL', marker)
+    elseif fits then
       value, added = sum, true
       results[#results + 1] = 'a' .. value
-      if step then
-        steps[#steps + 1] = step
-        if forget_at ~= '' then steps[#steps + 1] = {'PEXPIREAT', step[2], forget_at} end
-        local sorts = entries[entry[1]]
-        if not sorts then
-          sorts = {'ZADD', entry[1]}
-          entries[entry[1]] = sorts
-        end
-        sorts[#sorts + 1] = '0'
-        sorts[#sorts + 1] = entry[2]
-      end
-    elseif step or not marked then
+      if marker then markers[#markers + 1] = {place, first, at - 1} end
+    else
       results[#results + 1] = 'u' .. ((version or added) and value or '')
     end
-    delta = next()
+    if marker then place = place + 2 end
+  end
+  local done, failure = false, nil
+  local function run(...)
+    if failure then return end
+    local answer = redis.pcall(...)
+    if type(answer) == 'table' and answer.err then
+      failure = {done and 'torn' or 'failed', answer.err}
+    end
+    done = true
   end
   if added then
-    local count = version and tonumber(string.match(version, '^%d+')) or 0
-    steps[#steps + 1] =
-      {'HSET', item, 'v', string.format('%.0f.%s', count + 1, token), 'n:value', value}
-    if not version then
-      entries[index] = entries[index] or {'ZADD', index}
-      table.insert(entries[index], '0')
-      table.insert(entries[index], sort)
+    -- A script that fails between two commands leaves the first one done, so all are checked first.
+    local why = misused(index) or denied('HSET', item, 'v', '0')
+    local entries = {[index] = version and {} or {'0', sort}} -- of each index, as arguments of ZADD
+    for _, marker in ipairs(markers) do
+      local at, name = KEYS[marker[1]], KEYS[marker[1] + 1]
+      local new = entries[at]
+      if not new then
+        new = {}
+        entries[at] = new
+        why = why or misused(at)
+      end
+      new[#new + 1] = '0'
+      new[#new + 1] = ARGV[marker[2]]
+      why = why or denied('HSET', name, 'v', '0') or denied('PEXPIREAT', name, '0')
     end
-    for at, sorts in pairs(entries) do
-      steps[#steps + 1] = sorts
-      local why = obstacle(at, {})
-      if why then return {'failed', why} end
+    for at, new in pairs(entries) do
+      if #new > 0 then why = why or denied('ZADD', at, unpack(new)) end
     end
-    local why = obstacle(index, steps)
     if why then return {'failed', why} end
-  end
-  for done, step in ipairs(steps) do
-    local answer = redis.pcall(unpack(step))
-    if type(answer) == 'table' and answer.err then
-      return {done == 1 and 'failed' or 'torn', answer.err}
+    for _, marker in ipairs(markers) do
+      local name, forget_at = KEYS[marker[1] + 1], ARGV[marker[2] + 1]
+      run('HSET', name, 'v', '1.' .. token, unpack(ARGV, marker[2] + 2, marker[3]))
+      if forget_at ~= '' then run('PEXPIREAT', name, forget_at) end
+    end
+    local count = version and tonumber(string.match(version, '^%d+')) or 0
+    run('HSET', item, 'v', string.format('%.0f.%s', count + 1, token), 'n:value', value)
+    for at, new in pairs(entries) do
+      if #new > 0 then run('ZADD', at, unpack(new)) end
     end
   end
-  return {'done', redis.call('HGETALL', item), unpack(results)}
+  return failure or {'done', redis.call('HGETALL', item), unpack(results)}
 end
 
 -- KEYS: an index, and an item. Returns {'ok'}, or {why} if a command that writes is not allowed.

@@ -21,6 +21,8 @@ import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
+import dev.quipu.store.group.Group;
+import dev.quipu.store.group.Member;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
 import io.lettuce.core.AclSetuserArgs;
@@ -194,6 +196,48 @@ final class RedisSetupTest {
     } finally {
       client.shutdown();
     }
+  }
+
+  /** So that no marker is there without its add: a repeat would be taken for counted. */
+  @Test
+  void aGroupOfWhichAStepIsNotAllowedWritesNothing() {
+    RedisClient client = client();
+    try (StatefulRedisConnection<String, String> admin = client.connect()) {
+      admin.sync().aclSetuser("grouped", mayDoAll("p"));
+      String uri = "redis://grouped:p@127.0.0.1:%d?prefix=grouped".formatted(SERVER.port());
+      try (RedisDriver driver = (RedisDriver) StoreProvider.open(uri)) {
+        var adds = new Group(KEY, List.of(member("a"), member("b"), member("c")));
+        for (CommandType command :
+            List.of(CommandType.HSET, CommandType.PEXPIREAT, CommandType.ZADD)) {
+          admin
+              .sync()
+              .aclSetuser("grouped", AclSetuserArgs.Builder.allCommands().removeCommand(command));
+          List<Object> answer = driver.group(adds);
+          assertEquals(List.of("failed", "NOPERM %s is not allowed".formatted(command)), answer);
+          assertEquals(List.of(), admin.sync().keys("grouped:*"));
+        }
+        admin.sync().aclSetuser("grouped", AclSetuserArgs.Builder.allCommands());
+        admin.sync().set("grouped:{q}", "not an index"); // that of the markers
+        assertEquals("failed", driver.group(adds).getFirst());
+        assertEquals(List.of("grouped:{q}"), admin.sync().keys("grouped:*"));
+        admin.sync().del("grouped:{q}");
+        assertEquals("done", driver.group(adds).getFirst());
+        assertEquals(3, value(driver));
+        assertTrue(admin.sync().pttl("grouped:{q}:a") > 60_000);
+        assertEquals(3, ScanDriver.of(driver).scan(Scan.all("q")).items().size());
+        assertEquals(1, ScanDriver.of(driver).scan(Scan.all("p")).items().size());
+      }
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  /** Returns an add of 1 whose marker expires in a minute. */
+  private static Member member(String marker) {
+    Instant soon = Instant.ofEpochMilli(Clock.system().epochMillis()).plusSeconds(60);
+    Write put =
+        new Write.Put(new Key("q", marker), Map.of(), Optional.of(soon), new Condition.Absent());
+    return Member.of(List.of(put, ADD)).orElseThrow();
   }
 
   private static void expectNothingWritten(StoreDriver driver, Reason reason, String answer) {

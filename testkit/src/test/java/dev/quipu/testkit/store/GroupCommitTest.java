@@ -124,7 +124,7 @@ final class GroupCommitTest {
   }
 
   private static GroupCommit groups(Row row) {
-    return new GroupCommit("table", row, GroupCommit.Pace.ONE_BY_ONE, 1_000, Progress.STALL_MAX);
+    return new GroupCommit("table", row, 1, 1_000, Progress.STALL_MAX);
   }
 
   private static GroupCommit groups(Row row, Function<List<Write>, WriteResult> alone) {
@@ -206,12 +206,7 @@ final class GroupCommitTest {
     Row row = new Row();
     GroupCommit groups =
         new GroupCommit(
-            "table",
-            row,
-            GroupCommit.Pace.ONE_BY_ONE,
-            1_000,
-            Progress.STALL_MAX,
-            nanos -> Progress.STALL_MAX.toNanos());
+            "table", row, 1, 1_000, Progress.STALL_MAX, nanos -> Progress.STALL_MAX.toNanos());
     List<Write> writes = Collections.nCopies(3, add(1, Condition.always()));
     try (ExecutorService executor = Executors.newFixedThreadPool(3)) {
       for (Future<WriteResult> each : together(row, groups, writes, executor)) {
@@ -325,8 +320,7 @@ final class GroupCommitTest {
   @Test
   void addsThatWaitTooLongAreRejectedBeforeTheyAreSent() throws Exception {
     Row row = new Row();
-    GroupCommit groups =
-        new GroupCommit("table", row, GroupCommit.Pace.ONE_BY_ONE, 1_000, Duration.ofMillis(20));
+    GroupCommit groups = new GroupCommit("table", row, 1, 1_000, Duration.ofMillis(20));
     Write add = add(1, Condition.always());
     try (ExecutorService executor = Executors.newFixedThreadPool(1)) {
       Future<WriteResult> first = executor.submit(() -> write(groups, add));
