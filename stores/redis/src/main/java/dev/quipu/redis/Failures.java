@@ -50,7 +50,8 @@ record Failures(String where) {
       case RedisCommandTimeoutException late -> failure(lost, Reason.TIMEOUT, message, e);
       default -> {
         Outcome outcome = message.contains("Commands are rejected") ? Outcome.NOT_APPLIED : lost;
-        yield failure(outcome, Reason.UNAVAILABLE, message + ". " + CHECK_SERVER, e);
+        String what = message.replaceFirst("\\.+$", "");
+        yield failure(outcome, Reason.UNAVAILABLE, what + ". " + CHECK_SERVER, e);
       }
     };
   }
@@ -90,6 +91,7 @@ record Failures(String where) {
     }
     return message
         .replace("/<unresolved>", "")
+        .replaceFirst(" script: \\S+, on \\S+$", "")
         .replaceFirst("^\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: ", "");
   }
 
@@ -136,6 +138,9 @@ record Failures(String where) {
 
   private static Reason reason(String answer) {
     String message = answer.toUpperCase(Locale.ROOT);
+    if (message.contains("CAN'T RUN THIS COMMAND")) { // in a script
+      return Reason.DENIED;
+    }
     return switch (message.split("[ :]", 2)[0]) {
       case "OOM" -> Reason.FULL;
       case "NOAUTH", "WRONGPASS", "NOPERM", "DENIED" -> Reason.DENIED;

@@ -1,5 +1,8 @@
 package dev.quipu.redis;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.Reason;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
@@ -13,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** Decodes items from hashes; {@code items.lua} lists the names of their members. */
 final class ItemHash {
@@ -27,11 +31,44 @@ final class ItemHash {
     return flat;
   }
 
-  /** Returns the item of alternating names and values; empty if there are none. */
-  static Optional<Item> item(Key key, List<?> flat) {
-    if (flat.isEmpty()) {
-      return Optional.empty();
+  /**
+   * Decodes items after a write.
+   *
+   * @throws OutcomeUnknownException if one of them is damaged
+   */
+  static <T> T afterWrite(Supplier<T> decode) {
+    try {
+      return decode.get();
+    } catch (NotAppliedException e) {
+      throw new OutcomeUnknownException(e.reason(), String.valueOf(e.getMessage()), e);
     }
+  }
+
+  /**
+   * Returns the item of alternating names and values; empty if there are none.
+   *
+   * @throws NotAppliedException if it is damaged, or of other software
+   */
+  static Optional<Item> item(Key key, List<?> flat) {
+    try {
+      return flat.isEmpty() ? Optional.empty() : Optional.of(decoded(key, flat));
+    } catch (NumberFormatException | IndexOutOfBoundsException e) {
+      throw new NotAppliedException(
+          Reason.CORRUPT,
+          "Redis: the item %s is damaged, or of other software: %s".formatted(key, e.getMessage()),
+          e);
+    }
+  }
+
+  /** Returns a number as the script writes it: it rejects a sign that Java accepts. */
+  private static long number(String text) {
+    if (text.startsWith("+")) {
+      throw new NumberFormatException("For input string: \"" + text + "\"");
+    }
+    return Long.parseLong(text);
+  }
+
+  private static Item decoded(Key key, List<?> flat) {
     Map<String, Field> fields = new HashMap<>();
     Map<String, Set<String>> sets = new HashMap<>();
     Version version = new Version("");
@@ -42,7 +79,7 @@ final class ItemHash {
       switch (name.charAt(0)) {
         case 'v' -> version = new Version(value);
         case 'x' -> expiresAt = Optional.of(Instant.ofEpochMilli(Long.parseLong(value)));
-        case 'n' -> fields.put(name.substring(2), new Field.Number(Long.parseLong(value)));
+        case 'n' -> fields.put(name.substring(2), new Field.Number(number(value)));
         case 't' -> fields.put(name.substring(2), new Field.Text(value));
         case 'e' -> {
           int colon = name.indexOf(':');
@@ -58,6 +95,6 @@ final class ItemHash {
       }
     }
     sets.forEach((name, tokens) -> fields.put(name, new Field.Tokens(tokens)));
-    return Optional.of(new Item(key, fields, version, expiresAt));
+    return new Item(key, fields, version, expiresAt);
   }
 }

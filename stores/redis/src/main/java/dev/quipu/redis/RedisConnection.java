@@ -5,6 +5,8 @@ import dev.quipu.Reason;
 import dev.quipu.store.StoreProfile.Atomicity;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulConnection;
@@ -21,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -59,16 +62,48 @@ final class RedisConnection implements AutoCloseable {
     RedisFuture<T> on(RedisClusterAsyncCommands<String, String> commands);
   }
 
+  /**
+   * What a client has opened.
+   *
+   * @param isToOneServer otherwise to a cluster, whose client reconnects to each node by itself
+   * @param isLost whether a call has failed on it. After a handshake that was cut off, the client
+   *     may say that a connection is open which rejects every command
+   */
   private record Opened(
       StatefulConnection<String, String> connection,
       RedisClusterAsyncCommands<String, String> commands,
-      Supplier<List<RedisClusterAsyncCommands<String, String>>> masters) {}
+      Supplier<List<RedisClusterAsyncCommands<String, String>>> masters,
+      boolean isToOneServer,
+      AtomicBoolean isLost) {
+    boolean isUsable() {
+      return connection.isOpen() && !isLost.get();
+    }
+
+    void closeAsync() {
+      isLost.set(true);
+      connection.closeAsync();
+    }
+
+    /** Notes the failure of a call, unless the server has replied or may still reply. */
+    void failed(Throwable why) {
+      boolean isReply = why instanceof RedisCommandExecutionException;
+      boolean isLate = why instanceof RedisCommandTimeoutException;
+      if (isToOneServer && !isReply && !isLate) {
+        isLost.set(true);
+      }
+    }
+  }
 
   static RedisConnection to(RedisClient client, String where, Duration timeout) {
     return new RedisConnection(
         () -> {
           StatefulRedisConnection<String, String> connection = client.connect(StringCodec.UTF8);
-          return new Opened(connection, connection.async(), () -> List.of(connection.async()));
+          return new Opened(
+              connection,
+              connection.async(),
+              () -> List.of(connection.async()),
+              true,
+              new AtomicBoolean());
         },
         where,
         Atomicity.STORE,
@@ -80,7 +115,12 @@ final class RedisConnection implements AutoCloseable {
         () -> {
           StatefulRedisClusterConnection<String, String> connection =
               client.connect(StringCodec.UTF8);
-          return new Opened(connection, connection.async(), () -> masters(connection));
+          return new Opened(
+              connection,
+              connection.async(),
+              () -> masters(connection),
+              false,
+              new AtomicBoolean());
         },
         where,
         Atomicity.PARTITION, // a script accesses one slot
@@ -123,14 +163,14 @@ final class RedisConnection implements AutoCloseable {
   /** Returns the connection; reopens it if it has closed. If this fails, nothing was sent. */
   private Opened opened() {
     Opened now = opened;
-    if (now.connection.isOpen()) {
+    if (now.isUsable()) {
       return now;
     }
     int seen = attempts;
     opening.lock();
     try {
       boolean triedMeanwhile = attempts != seen;
-      if (!opened.connection.isOpen()) {
+      if (!opened.isUsable()) {
         if (triedMeanwhile || isClosed) {
           throw failures.failure(
               Outcome.NOT_APPLIED,
@@ -139,7 +179,7 @@ final class RedisConnection implements AutoCloseable {
               null);
         }
         attempts = seen + 1; // callers that wait for the lock need not try again
-        opened.connection.closeAsync();
+        opened.closeAsync();
         opened = open(opener, failures);
       }
       return opened;
@@ -191,15 +231,18 @@ final class RedisConnection implements AutoCloseable {
     try {
       answer = call.on(on);
     } catch (RedisException e) {
+      connection.failed(e);
       throw failures.of(e, lost);
     }
     try {
       return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw failures.of(e.getCause() == null ? e : e.getCause(), lost);
+      Throwable why = e.getCause() == null ? e : e.getCause();
+      connection.failed(why);
+      throw failures.of(why, lost);
     } catch (TimeoutException e) {
       answer.cancel(true);
-      connection.connection.closeAsync();
+      connection.closeAsync();
       throw failures.failure(
           lost,
           Reason.TIMEOUT,

@@ -271,8 +271,9 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
     List<Object> answer = script.write(keys, arguments.list(), frees);
     String result = (String) answer.getFirst();
     if (result.equals("applied")) {
+      Key last = writes.getLast().key();
       return new WriteResult.Applied(
-          ItemHash.item(writes.getLast().key(), answer.subList(1, answer.size())));
+          ItemHash.afterWrite(() -> ItemHash.item(last, answer.subList(1, answer.size()))));
     }
     if (result.equals("failed") || result.equals("torn")) {
       throw link.failures().ofSteps((String) answer.get(1), result.equals("torn"));

@@ -49,10 +49,11 @@ final class RedisGroups implements GroupCommit.Table {
     String result = (String) answer.getFirst();
     return switch (result) {
       case "done" ->
-          results(
-              group,
-              ItemHash.item(group.key(), (List<?>) answer.get(1)),
-              answer.subList(2, answer.size()).iterator());
+          ItemHash.afterWrite(() ->
+              results(
+                  group,
+                  ItemHash.item(group.key(), (List<?>) answer.get(1)),
+                  answer.subList(2, answer.size()).iterator()));
       case "type" ->
           throw new NotAppliedException(
               Reason.CORRUPT, "Redis: the value of %s is not a number".formatted(group.key()));

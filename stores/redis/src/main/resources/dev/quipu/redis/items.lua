@@ -11,6 +11,13 @@ local MAX, MIN_DIGITS = '9223372036854775807', '9223372036854775808'
 local SHORT = 15 -- a text of this length is always exact as a number of Lua
 local LIMB = 1000000000
 
+-- Returns whether a text is a number as the driver writes them.
+local function is_number(text)
+  local digits = string.match(text, '^%-?(%d+)$')
+  if not digits or #digits > #MAX then return false end
+  return #digits < #MAX or digits <= (digits == text and MAX or MIN_DIGITS)
+end
+
 local function limbs(text)
   local sign, digits = 1, text
   if string.sub(text, 1, 1) == '-' then sign, digits = -1, string.sub(text, 2) end
@@ -140,7 +147,7 @@ local function plan(item, next, token)
       if change == 'add' then
         local delta = next()
         local old = redis.call('HGET', item, 'n:' .. name)
-        if not old and there and kind_of(item, name) then
+        if (old and not is_number(old)) or (not old and there and kind_of(item, name)) then
           fails('type')
         else
           local sum = add(old or '0', delta)
@@ -235,10 +242,10 @@ local function denied(...)
   return nil
 end
 
--- Returns why a step would fail; nil if no reason is known. A script that fails between two steps
--- leaves the first one done, so all steps are checked first.
-local function obstacle(index, steps)
-  local why = misused(index)
+-- Returns why a step, or reading the item after them, would fail; nil if no reason is known. A
+-- script that fails between two commands leaves the first one done, so all are checked first.
+local function obstacle(index, item, steps)
+  local why = misused(index) or denied('HGETALL', item)
   for _, step in ipairs(steps) do why = why or denied(unpack(step)) end
   return why
 end
@@ -263,7 +270,7 @@ local function write(KEYS, ARGV)
     end
     if after and not before then steps[#steps + 1] = {'ZADD', index, '0', sort} end
     if before and not after then steps[#steps + 1] = {'ZREM', index, sort} end
-    local why = obstacle(index, steps)
+    local why = obstacle(index, item, steps)
     if why then return {'failed', why} end
     plans[#plans + 1] = steps
   end
@@ -277,7 +284,8 @@ local function write(KEYS, ARGV)
       done = done + 1
     end
   end
-  local answer = redis.call('HGETALL', KEYS[#KEYS])
+  local answer = redis.pcall('HGETALL', KEYS[#KEYS])
+  if answer.err then return {'torn', answer.err} end
   table.insert(answer, 1, 'applied')
   return answer
 end
@@ -313,7 +321,9 @@ local function group(KEYS, ARGV)
   local index, item, token, sort = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
   local version = redis.call('HGET', item, 'v')
   local number = redis.call('HGET', item, 'n:value')
-  if not number and version and kind_of(item, 'value') then return {'type'} end
+  if (number and not is_number(number)) or (not number and version and kind_of(item, 'value')) then
+    return {'type'}
+  end
   local value, added = number or '0', false
   local results = {}
   local markers = {} -- for each that is stored: its place in KEYS, and those of its arguments
@@ -346,8 +356,8 @@ local function group(KEYS, ARGV)
     done = true
   end
   if added then
-    -- A script that fails between two commands leaves the first one done, so all are checked first.
-    local why = misused(index) or denied('HSET', item, 'v', '0')
+    -- As in obstacle, all is checked before the first write.
+    local why = misused(index) or denied('HSET', item, 'v', '0') or denied('HGETALL', item)
     local entries = {[index] = version and {} or {'0', sort}} -- of each index, as arguments of ZADD
     for _, marker in ipairs(markers) do
       local at, name = KEYS[marker[1]], KEYS[marker[1] + 1]
@@ -376,13 +386,15 @@ local function group(KEYS, ARGV)
       if #new > 0 then run('ZADD', at, unpack(new)) end
     end
   end
-  return failure or {'done', redis.call('HGETALL', item), unpack(results)}
+  local fields = redis.pcall('HGETALL', item)
+  if fields.err then failure = failure or {done and 'torn' or 'failed', fields.err} end
+  return failure or {'done', fields, unpack(results)}
 end
 
 -- KEYS: an index, and an item. Returns {'ok'}, or {why} if a command that writes is not allowed.
 local function permit(KEYS)
   local index, item = KEYS[1], KEYS[2]
-  local why = obstacle(index, {
+  local why = obstacle(index, item, {
     {'HSET', item, 'v', '0'}, {'HDEL', item, 'v'}, {'DEL', item}, {'PEXPIREAT', item, '0'},
     {'ZADD', index, '0', 'x'}, {'ZREM', index, 'x'}})
   return {why or 'ok'}

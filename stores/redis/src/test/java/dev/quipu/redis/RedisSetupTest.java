@@ -184,11 +184,22 @@ final class RedisSetupTest {
   void aBatchOfWhichAStepIsNotAllowedWritesNothing() {
     RedisClient client = client();
     try (StatefulRedisConnection<String, String> admin = client.connect()) {
-      admin.sync().aclSetuser("partly", mayDoAll("p").removeCommand(CommandType.ZADD));
+      admin.sync().aclSetuser("partly", mayDoAll("p"));
       String uri = "redis://partly:p@127.0.0.1:%d?prefix=partly".formatted(SERVER.port());
       try (StoreDriver driver = StoreProvider.open(uri)) {
-        expectNothingWritten(driver, Reason.DENIED, "NOPERM");
-        assertEquals(List.of(), admin.sync().keys("partly:*"));
+        for (CommandType command :
+            List.of(CommandType.ZADD, CommandType.HSET, CommandType.HGETALL)) {
+          admin
+              .sync()
+              .aclSetuser("partly", AclSetuserArgs.Builder.allCommands().removeCommand(command));
+          expectNothingWritten(driver, Reason.DENIED, "NOPERM " + command);
+          assertEquals(List.of(), admin.sync().keys("partly:*"));
+        }
+        admin
+            .sync()
+            .aclSetuser(
+                "partly", AclSetuserArgs.Builder.allCommands().removeCommand(CommandType.HGET));
+        expectNothingWritten(driver, Reason.DENIED, "can't run this command");
         admin.sync().aclSetuser("partly", AclSetuserArgs.Builder.allCommands());
         BatchDriver.of(driver).writeAll(List.of(MARKER, ADD), null);
         assertEquals(1, value(driver));
@@ -208,7 +219,8 @@ final class RedisSetupTest {
       try (RedisDriver driver = (RedisDriver) StoreProvider.open(uri)) {
         var adds = new Group(KEY, List.of(member("a"), member("b"), member("c")));
         for (CommandType command :
-            List.of(CommandType.HSET, CommandType.PEXPIREAT, CommandType.ZADD)) {
+            List.of(
+                CommandType.HSET, CommandType.PEXPIREAT, CommandType.ZADD, CommandType.HGETALL)) {
           admin
               .sync()
               .aclSetuser("grouped", AclSetuserArgs.Builder.allCommands().removeCommand(command));
@@ -226,6 +238,37 @@ final class RedisSetupTest {
         assertTrue(admin.sync().pttl("grouped:{q}:a") > 60_000);
         assertEquals(3, ScanDriver.of(driver).scan(Scan.all("q")).items().size());
         assertEquals(1, ScanDriver.of(driver).scan(Scan.all("p")).items().size());
+      }
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  /** A number that is none of the driver's, and one that exceeds 64 bits. */
+  @Test
+  void aDamagedValueIsNotAddedTo() {
+    RedisClient client = client();
+    String name = "damaged:{p}:s";
+    try (StatefulRedisConnection<String, String> admin = client.connect();
+        RedisDriver driver =
+            (RedisDriver)
+                StoreProvider.open(
+                    "redis://127.0.0.1:%d?prefix=damaged".formatted(SERVER.port()))) {
+      driver.write(ADD);
+      var adds = new Group(KEY, List.of(member("a"), member("b")));
+      for (String value :
+          List.of("abc", "12x", "", "-", "1.5", "1e3", " 5", "+5", "9223372036854775808")) {
+        admin.sync().hset(name, "n:value", value);
+        Map<String, String> before = admin.sync().hgetall(name);
+        expectNothingWritten(driver, Reason.CORRUPT, "damaged");
+        assertEquals(List.of("type"), driver.group(adds), value);
+        assertEquals(before, admin.sync().hgetall(name));
+        assertEquals(1, admin.sync().keys("damaged:*:*").size());
+      }
+      for (String value : List.of("-9223372036854775808", "9223372036854775806", "-1", "0")) {
+        admin.sync().hset(name, "n:value", value);
+        driver.write(ADD);
+        assertEquals(Long.parseLong(value) + 1, value(driver));
       }
     } finally {
       client.shutdown();
