@@ -49,9 +49,9 @@ import org.jspecify.annotations.Nullable;
  * for them, for an eighth of the time that theirs took at most: otherwise the first one would
  * execute its add by itself, while the others wait.
  *
- * <p>A store that executes transactions one after another, and tells the caller only when its log
- * is on disk, is idle while callers receive their results and come back. For such a store the
- * callers of a key are divided among lanes, each with a leader of its own.
+ * <p>A store that executes transactions one after another is idle while callers receive their
+ * results and come back. For such a store the callers of a key are divided among lanes, each with a
+ * leader of its own.
  *
  * <p>An interrupt affects its own caller only: a transaction for several callers has its own
  * thread, and its leader waits for it as the others do.
