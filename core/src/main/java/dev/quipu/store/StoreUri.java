@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -190,7 +191,10 @@ public final class StoreUri {
         throw new IllegalArgumentException(
             "unknown parameter '%s' in the store's URI; known: %s, %s and %s"
                 .formatted(
-                    name, known.stream().sorted().toList(), PASSWORD_FILE_NAME, TIMEOUT_NAME));
+                    name,
+                    String.join(", ", new TreeSet<>(known)),
+                    PASSWORD_FILE_NAME,
+                    TIMEOUT_NAME));
       }
       if (parts.length < 2 || parameters.put(name, decode(parts[1])) != null) {
         throw new IllegalArgumentException(

@@ -67,6 +67,8 @@ public final class GroupCommit {
 
   private static final long RETURN_NANOS_MAX = 5_000_000;
 
+  private static final long SPREAD = 0x9E3779B97F4A7C15L;
+
   private final String store;
   private final Table table;
   private final int membersMax;
@@ -160,9 +162,13 @@ public final class GroupCommit {
     return result(own, signal, leads);
   }
 
-  /** A caller that comes back is in the same lane, so that the groups keep their size. */
+  /**
+   * Returns the lane of this thread: a caller that comes back is in the same one, so that groups
+   * keep their size. Ids of threads are spread, as callers may have even ones only.
+   */
   private int laneOfCaller() {
-    return (int) (Thread.currentThread().threadId() % lanes);
+    long spread = (Thread.currentThread().threadId() * SPREAD) >>> Integer.SIZE;
+    return (int) (spread % lanes);
   }
 
   private WriteResult result(Waiter own, Signal signal, boolean leads) {

@@ -220,8 +220,12 @@ final class DecimalsTest {
       assertEquals(
           "*4\r\n" + bulk("f") + bulk("2.50") + bulk("g") + bulk("0.05"),
           redis.ask("HGETALL budget/h"));
-      assertEquals("-ERR counters are integers; use INCRBY\r\n", redis.ask("INCRBYFLOAT i 1.5"));
-      assertEquals("-ERR counters are integers; use HINCRBY\r\n", redis.ask("HINCRBYFLOAT h f 1"));
+      assertEquals(
+          "-ERR counters are integers unless they have a scale; use INCRBY\r\n",
+          redis.ask("INCRBYFLOAT i 1.5"));
+      assertEquals(
+          "-ERR counters are integers unless they have a scale; use HINCRBY\r\n",
+          redis.ask("HINCRBYFLOAT h f 1"));
       assertEquals(":1\r\n", redis.ask("ZADD budget/z 5 m"));
       assertEquals(bulk("6"), redis.ask("ZINCRBY budget/z 1 m"));
       assertEquals("*2\r\n" + bulk("m") + bulk("6"), redis.ask("ZRANGE budget/z 0 -1 WITHSCORES"));

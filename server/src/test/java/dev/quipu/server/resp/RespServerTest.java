@@ -347,8 +347,12 @@ final class RespServerTest {
   @Test
   void fractionsAreRejected() throws IOException {
     RawClient client = client();
-    assertEquals("-ERR counters are integers; use INCRBY\r\n", client.ask("INCRBYFLOAT a 1.5"));
-    assertEquals("-ERR counters are integers; use HINCRBY\r\n", client.ask("HINCRBYFLOAT h f 1"));
+    assertEquals(
+        "-ERR counters are integers unless they have a scale; use INCRBY\r\n",
+        client.ask("INCRBYFLOAT a 1.5"));
+    assertEquals(
+        "-ERR counters are integers unless they have a scale; use HINCRBY\r\n",
+        client.ask("HINCRBYFLOAT h f 1"));
     assertTrue(client.ask("ZINCRBY z 1.5 a").startsWith("-ERR value is not an integer"));
   }
 

@@ -50,8 +50,7 @@ record Failures(String where) {
       case RedisCommandTimeoutException late -> failure(lost, Reason.TIMEOUT, message, e);
       default -> {
         Outcome outcome = message.contains("Commands are rejected") ? Outcome.NOT_APPLIED : lost;
-        String what = message.replaceFirst("\\.+$", "");
-        yield failure(outcome, Reason.UNAVAILABLE, what + ". " + CHECK_SERVER, e);
+        yield failure(outcome, Reason.UNAVAILABLE, message + ". " + CHECK_SERVER, e);
       }
     };
   }
@@ -83,7 +82,7 @@ record Failures(String where) {
     return QuipuException.of(outcome, reason, server + what, e);
   }
 
-  /** Returns the message of an error, without the system calls and markers of the client. */
+  /** Returns the message of an error, without marks of the client and of the script, and a stop. */
   private static String text(Throwable e) {
     String message = e.getMessage();
     if (message == null || message.isBlank()) {
@@ -92,6 +91,7 @@ record Failures(String where) {
     return message
         .replace("/<unresolved>", "")
         .replaceFirst(" script: \\S+, on \\S+$", "")
+        .replaceFirst("\\.+$", "")
         .replaceFirst("^\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: ", "");
   }
 

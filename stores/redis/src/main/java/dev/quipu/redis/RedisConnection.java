@@ -79,9 +79,11 @@ final class RedisConnection implements AutoCloseable {
       return connection.isOpen() && !isLost.get();
     }
 
+    /** Closes it, once: the client logs a warning for each further time. */
     void closeAsync() {
-      isLost.set(true);
-      connection.closeAsync();
+      if (!isLost.getAndSet(true)) {
+        connection.closeAsync();
+      }
     }
 
     /** Notes the failure of a call, unless the server has replied or may still reply. */
@@ -89,7 +91,7 @@ final class RedisConnection implements AutoCloseable {
       boolean isReply = why instanceof RedisCommandExecutionException;
       boolean isLate = why instanceof RedisCommandTimeoutException;
       if (isToOneServer && !isReply && !isLate) {
-        isLost.set(true);
+        closeAsync();
       }
     }
   }

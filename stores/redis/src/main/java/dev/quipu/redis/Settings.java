@@ -139,7 +139,11 @@ final class Settings {
       List<Finding> found, Survival survives, String name, String value, String safe) {
     if (!value.equals(safe)) {
       String setting = name + "=" + value;
-      found.add(Finding.losesWrites(accepted, survives, setting, "set " + name + " " + safe));
+      String remedy =
+          value.equals(UNKNOWN)
+              ? "allow the user CONFIG GET; the setting must be '%s'".formatted(safe)
+              : "set " + name + " " + safe;
+      found.add(Finding.losesWrites(accepted, survives, setting, remedy));
     }
   }
 }

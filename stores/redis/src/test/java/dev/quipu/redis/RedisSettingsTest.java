@@ -16,6 +16,7 @@ import dev.quipu.layer.Store;
 import dev.quipu.layer.StoreWatch;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Condition;
+import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
@@ -25,10 +26,12 @@ import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
+import io.lettuce.core.AclCategory;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.FlushMode;
 import io.lettuce.core.RedisClient;
@@ -135,6 +138,43 @@ final class RedisSettingsTest {
                   .aclSetuser("hosted", AclSetuserArgs.Builder.removeCommand(CommandType.INFO)));
       try (StoreDriver driver = StoreProvider.open(uri)) {
         assertEquals(List.of("LOSES_WRITES appendonly=unknown"), settings(driver));
+      }
+    }
+  }
+
+  /** The rights that the guide to stores lists. */
+  @Test
+  void theRightsOfTheGuideAreEnough() {
+    try (RedisServer server = RedisServer.startDurable()) {
+      admin(
+          server,
+          connection ->
+              connection
+                  .sync()
+                  .aclSetuser(
+                      "quipu",
+                      AclSetuserArgs.Builder.on()
+                          .addPassword("p")
+                          .keyPattern("quipu*")
+                          .addCategory(AclCategory.READ)
+                          .addCategory(AclCategory.WRITE)
+                          .addCategory(AclCategory.SCRIPTING)
+                          .addCategory(AclCategory.CONNECTION)
+                          .addCommand(CommandType.CONFIG, CommandType.GET)
+                          .addCommand(CommandType.INFO)
+                          .addCommand(CommandType.TIME)));
+      String uri = "redis://quipu:p@127.0.0.1:%d".formatted(server.port());
+      try (StoreDriver driver = StoreProvider.open(uri)) {
+        assertEquals(List.of(), settings(driver));
+        assertTrue(driver.profile().has(Capability.DURABLE));
+        assertTrue(driver.time().isPresent());
+        Key key = new Key("p", "s");
+        Write add =
+            new Write.Update(key, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
+        driver.write(add);
+        assertEquals(1, driver.get(key, Consistency.STRONG).orElseThrow().number(Item.VALUE));
+        assertEquals(1, ScanDriver.of(driver).scan(Scan.all("p")).items().size());
+        driver.write(new Write.Delete(key, Condition.always()));
       }
     }
   }

@@ -61,7 +61,7 @@ public final class Amounts {
    */
   public static long fraction(Arguments words, int index, int scale, String instead) {
     if (scale == 0) {
-      throw new Rejected("ERR counters are integers; use " + instead);
+      throw new Rejected("ERR counters are integers unless they have a scale; use " + instead);
     }
     return decimal(words, index, scale);
   }
