@@ -289,7 +289,8 @@ public final class GroupCommit {
     try {
       for (int i = 0; i < lanes; i++) {
         Lane lane = new Lane(own.member.key(), i);
-        if (waiting.putIfAbsent(lane, new LinkedHashSet<>()) == null) {
+        if (!waiting.containsKey(lane)) {
+          waiting.put(lane, new LinkedHashSet<>());
           own.lane = lane;
           return true;
         }

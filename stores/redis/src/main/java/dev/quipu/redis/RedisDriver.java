@@ -85,8 +85,8 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
 
   private static final String PROBE = "permissions"; // a partition that has no items
   private static final int BATCH_ITEMS_MAX = 100;
-  private static final int GROUPS_MAX =
-      2; // at a time: Redis executes one while callers make another
+  // On one number at a time: Redis executes one while callers make the other.
+  private static final int GROUPS_MAX = 2;
   private static final int GROUP_MEMBERS_MAX = 100; // no other command runs during a script
   private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1);
   private static final Set<Capability> CAPABILITIES =
