@@ -47,6 +47,11 @@ final class ShopClients {
     this.newIdOnRetry = newIdOnRetry;
   }
 
+  /** Begins a page of Tomcat: it starts or stops, and the request has not reached the shop. */
+  private static final String HTML = "<!doctype html>";
+
+  private static final int ATTEMPTS_MAX = 500; // after that, such a page is a result
+
   /** An order with its definite result: 200, 409 or 429. */
   record Order(String id, String product, String user, long quantity, int status, long invoice) {}
 
@@ -114,9 +119,13 @@ final class ShopClients {
       try {
         Response response = shop.call("POST", path, key);
         boolean isLost = random.nextInt(LOST_OF) == 0;
-        if (!isLost && response.status() < 500) {
+        boolean isOfShop = !response.body().startsWith(HTML) || attempt > ATTEMPTS_MAX;
+        if (!isLost && isOfShop && response.status() < 500) {
           responses.incrementAndGet();
           return response;
+        }
+        if (!isOfShop) {
+          Thread.sleep(20);
         }
       } catch (IOException e) {
         Thread.sleep(20); // the shop is being restarted
