@@ -26,6 +26,11 @@ final class ShopClients {
   /** One response in this number is treated as lost, and one request in it is sent again. */
   private static final int LOST_OF = 10;
 
+  /** Begins a page of Tomcat: it starts or stops, and the request has not reached the shop. */
+  private static final String HTML = "<!doctype html>";
+
+  private static final int ATTEMPTS_MAX = 500; // after that, such a page is a result
+
   private final ShopProcess shop;
   private final String run;
   private final long seed;
@@ -46,11 +51,6 @@ final class ShopClients {
     this.seed = seed;
     this.newIdOnRetry = newIdOnRetry;
   }
-
-  /** Begins a page of Tomcat: it starts or stops, and the request has not reached the shop. */
-  private static final String HTML = "<!doctype html>";
-
-  private static final int ATTEMPTS_MAX = 500; // after that, such a page is a result
 
   /** An order with its definite result: 200, 409 or 429. */
   record Order(String id, String product, String user, long quantity, int status, long invoice) {}
