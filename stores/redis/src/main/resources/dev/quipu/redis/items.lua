@@ -74,6 +74,12 @@ local function kind_of(item, name)
   return nil
 end
 
+-- Returns whether a field has something else than a number; given the number that is stored, if any.
+local function is_other(item, name, number, there)
+  if number then return not is_number(number) end
+  return there and kind_of(item, name)
+end
+
 -- Checks the condition of a write and plans its steps. Returns 'ok', 'unmet' or 'type'; consumes
 -- all its arguments in each case.
 local function plan(item, next, token)
@@ -147,7 +153,7 @@ local function plan(item, next, token)
       if change == 'add' then
         local delta = next()
         local old = redis.call('HGET', item, 'n:' .. name)
-        if (old and not is_number(old)) or (not old and there and kind_of(item, name)) then
+        if is_other(item, name, old, there) then
           fails('type')
         else
           local sum = add(old or '0', delta)
@@ -250,6 +256,22 @@ local function obstacle(index, item, steps)
   return why
 end
 
+-- Returns a function that calls a command, unless one before it has failed. It returns the answer,
+-- or nil and the result of the script: {'failed', why} if nothing was done before, else {'torn', why}.
+local function runner()
+  local done, failure = false, nil
+  return function(...)
+    if failure then return nil, failure end
+    local answer = redis.pcall(...)
+    if type(answer) == 'table' and answer.err then
+      failure = {done and 'torn' or 'failed', answer.err}
+      return nil, failure
+    end
+    done = true
+    return answer
+  end
+end
+
 -- KEYS: for each write the index and the item.
 -- ARGV: a unique token of the call, then for each write its sort, operation and conditions.
 -- Returns {'applied', fields...} with the item as the last write left it,
@@ -274,18 +296,12 @@ local function write(KEYS, ARGV)
     if why then return {'failed', why} end
     plans[#plans + 1] = steps
   end
-  local done = 0
+  local run = runner()
   for _, steps in ipairs(plans) do
-    for _, step in ipairs(steps) do
-      local answer = redis.pcall(unpack(step))
-      if type(answer) == 'table' and answer.err then
-        return {done == 0 and 'failed' or 'torn', answer.err}
-      end
-      done = done + 1
-    end
+    for _, step in ipairs(steps) do run(unpack(step)) end
   end
-  local answer = redis.pcall('HGETALL', KEYS[#KEYS])
-  if answer.err then return {'torn', answer.err} end
+  local answer, failure = run('HGETALL', KEYS[#KEYS])
+  if failure then return failure end
   table.insert(answer, 1, 'applied')
   return answer
 end
@@ -321,9 +337,7 @@ local function group(KEYS, ARGV)
   local index, item, token, sort = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
   local version = redis.call('HGET', item, 'v')
   local number = redis.call('HGET', item, 'n:value')
-  if (number and not is_number(number)) or (not number and version and kind_of(item, 'value')) then
-    return {'type'}
-  end
+  if is_other(item, 'value', number, version) then return {'type'} end
   local value, added = number or '0', false
   local results = {}
   local markers = {} -- for each that is stored: its place in KEYS, and those of its arguments
@@ -346,18 +360,9 @@ local function group(KEYS, ARGV)
     end
     if marker then place = place + 2 end
   end
-  local done, failure = false, nil
-  local function run(...)
-    if failure then return end
-    local answer = redis.pcall(...)
-    if type(answer) == 'table' and answer.err then
-      failure = {done and 'torn' or 'failed', answer.err}
-    end
-    done = true
-  end
+  local run = runner()
   if added then
-    -- As in obstacle, all is checked before the first write.
-    local why = misused(index) or denied('HSET', item, 'v', '0') or denied('HGETALL', item)
+    local why = obstacle(index, item, {{'HSET', item, 'v', '0'}})
     local entries = {[index] = version and {} or {'0', sort}} -- of each index, as arguments of ZADD
     for _, marker in ipairs(markers) do
       local at, name = KEYS[marker[1]], KEYS[marker[1] + 1]
@@ -386,8 +391,7 @@ local function group(KEYS, ARGV)
       if #new > 0 then run('ZADD', at, unpack(new)) end
     end
   end
-  local fields = redis.pcall('HGETALL', item)
-  if fields.err then failure = failure or {done and 'torn' or 'failed', fields.err} end
+  local fields, failure = run('HGETALL', item)
   return failure or {'done', fields, unpack(results)}
 end
 

@@ -109,33 +109,29 @@ final class RedisSettingsTest {
     }
   }
 
+  /** Changes the rights of a user, who may be new. */
+  private static void allow(RedisServer server, String user, AclSetuserArgs rights) {
+    admin(server, connection -> connection.sync().aclSetuser(user, rights));
+  }
+
   @Test
   void hiddenSettingsAreNotAssumedSafe() {
     try (RedisServer server = RedisServer.startDurable()) {
-      admin(
+      allow(
           server,
-          connection ->
-              connection
-                  .sync()
-                  .aclSetuser(
-                      "hosted",
-                      AclSetuserArgs.Builder.on()
-                          .addPassword("p")
-                          .allKeys()
-                          .allChannels()
-                          .allCommands()
-                          .removeCommand(CommandType.CONFIG)));
+          "hosted",
+          AclSetuserArgs.Builder.on()
+              .addPassword("p")
+              .allKeys()
+              .allChannels()
+              .allCommands()
+              .removeCommand(CommandType.CONFIG));
       String uri = "redis://hosted:p@127.0.0.1:%d".formatted(server.port());
       try (StoreDriver driver = StoreProvider.open(uri)) {
         assertEquals(List.of("LOSES_WRITES appendfsync=unknown"), settings(driver));
         assertFalse(driver.profile().has(Capability.DURABLE));
       }
-      admin(
-          server,
-          connection ->
-              connection
-                  .sync()
-                  .aclSetuser("hosted", AclSetuserArgs.Builder.removeCommand(CommandType.INFO)));
+      allow(server, "hosted", AclSetuserArgs.Builder.removeCommand(CommandType.INFO));
       try (StoreDriver driver = StoreProvider.open(uri)) {
         assertEquals(List.of("LOSES_WRITES appendonly=unknown"), settings(driver));
       }
@@ -146,23 +142,19 @@ final class RedisSettingsTest {
   @Test
   void theRightsOfTheGuideAreEnough() {
     try (RedisServer server = RedisServer.startDurable()) {
-      admin(
+      allow(
           server,
-          connection ->
-              connection
-                  .sync()
-                  .aclSetuser(
-                      "quipu",
-                      AclSetuserArgs.Builder.on()
-                          .addPassword("p")
-                          .keyPattern("quipu*")
-                          .addCategory(AclCategory.READ)
-                          .addCategory(AclCategory.WRITE)
-                          .addCategory(AclCategory.SCRIPTING)
-                          .addCategory(AclCategory.CONNECTION)
-                          .addCommand(CommandType.CONFIG, CommandType.GET)
-                          .addCommand(CommandType.INFO)
-                          .addCommand(CommandType.TIME)));
+          "quipu",
+          AclSetuserArgs.Builder.on()
+              .addPassword("p")
+              .keyPattern("quipu*")
+              .addCategory(AclCategory.READ)
+              .addCategory(AclCategory.WRITE)
+              .addCategory(AclCategory.SCRIPTING)
+              .addCategory(AclCategory.CONNECTION)
+              .addCommand(CommandType.CONFIG, CommandType.GET)
+              .addCommand(CommandType.INFO)
+              .addCommand(CommandType.TIME));
       String uri = "redis://quipu:p@127.0.0.1:%d".formatted(server.port());
       try (StoreDriver driver = StoreProvider.open(uri)) {
         assertEquals(List.of(), settings(driver));
@@ -206,7 +198,7 @@ final class RedisSettingsTest {
     try (RedisServer server = RedisServer.startDurable()) {
       AclSetuserArgs all =
           AclSetuserArgs.Builder.on().addPassword("p").allKeys().allChannels().allCommands();
-      admin(server, connection -> connection.sync().aclSetuser("app", all));
+      allow(server, "app", all);
       try (StoreDriver driver =
           StoreProvider.open("redis://app:p@127.0.0.1:%d".formatted(server.port()))) {
         assertEquals(List.of(), settings(driver));
@@ -217,9 +209,9 @@ final class RedisSettingsTest {
                     .removeCommand(CommandType.EVALSHA),
                 AclSetuserArgs.Builder.removeCommand(CommandType.HSET),
                 AclSetuserArgs.Builder.resetKeys().keyPattern("other*"))) {
-          admin(server, connection -> connection.sync().aclSetuser("app", less));
+          allow(server, "app", less);
           assertEquals(missing, settings(driver));
-          admin(server, connection -> connection.sync().aclSetuser("app", all));
+          allow(server, "app", all);
           assertEquals(List.of(), settings(driver));
         }
       }
