@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Processes killed by kill -9 under load. */
 final class KillIT {
-  private static final int KILLS = 20;
+  private static final int KILLS = 8;
 
   @TempDir Path directory;
 
@@ -20,7 +20,7 @@ final class KillIT {
   void aKillLosesNoUnsyncedWrites() throws Exception {
     long seed = Long.getLong("seed", 20_261_122L);
     CrashLoop loop = new CrashLoop(directory.resolve("data"), Randomness.seeded(seed), "none");
-    Soak.Rounds kills = Soak.rounds(KILLS / 4);
+    Soak.Rounds kills = Soak.rounds(KILLS / 2);
     while (kills.next()) {
       loop.run(worker -> worker.toHandle().destroyForcibly());
       loop.check();

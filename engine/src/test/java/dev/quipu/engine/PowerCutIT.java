@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Disks that lose all unsynced writes, under load. */
 final class PowerCutIT {
-  private static final int CUTS = 12;
+  private static final int CUTS = 6;
 
   @TempDir Path directory;
 
@@ -30,7 +30,7 @@ final class PowerCutIT {
     try (LoopDisk disk = LoopDisk.make(directory, 256).orElseGet(PowerCutIT::noDisk)) {
       Path data = disk.path().resolve("data");
       CrashLoop loop = new CrashLoop(data, Randomness.seeded(seed), durability);
-      Soak.Rounds cuts = Soak.rounds(CUTS / 3);
+      Soak.Rounds cuts = Soak.rounds(CUTS / 2);
       while (cuts.next()) {
         loop.run(worker -> {
           disk.cutPower();

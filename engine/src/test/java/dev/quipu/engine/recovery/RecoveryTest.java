@@ -103,7 +103,9 @@ final class RecoveryTest {
     assertEquals(HEAD + 3 * FRAME, found.syncedEnd());
     data.segment(1, 1, frames(1, 3));
     for (int frame = 1; frame <= 3; frame++) {
-      for (int end = 1; end < 3 * HEAD; end += 5) {
+      int near = HEAD + frame * FRAME;
+      for (int end :
+          List.of(1, HEAD - 1, HEAD, near - FRAME, near - 1, near, near + 1, near + FRAME)) {
         data.closed(frame, end);
         Recovered read = data.read();
         assertEquals(end == HEAD + frame * FRAME ? frame : 3, value(read), frame + ", " + end);

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Guarantees of techniques over faulty links; and that scenarios find planted faults. */
 final class ScenariosTest {
   private static final long FIRST = Long.getLong("seed", 1);
-  private static final int SEEDS = Soak.seeds(Integer.getInteger("steps.seeds", 200));
+  private static final int SEEDS = Soak.seeds(Integer.getInteger("steps.seeds", 80));
   private static final int PLANTED_SEEDS = 10_000;
   private static final Path PAGE = Path.of("../docs/reference/simulation.md");
 

@@ -240,7 +240,7 @@ final class GroupCommitRandomTest {
     long seed = Long.getLong("seed", 5);
     System.out.println("GroupCommitRandomTest: seed " + seed);
     for (int lanes = 1; lanes <= 3; lanes++) {
-      for (int round = 0; round < 20; round++) {
+      for (int round = 0; round < 8; round++) {
         run(lanes, seed + round);
       }
     }
