@@ -135,7 +135,7 @@ final class EngineHistoryTest {
     open(Optional.of(RULES));
     add("before", 3);
     int kills = 0;
-    for (int i = 0; i < 6_000; i++) {
+    for (int i = 0; i < 3_000; i++) {
       String name = random.nextInt(8) == 0 ? "one" : "c" + random.nextInt(12);
       switch (random.nextInt(40)) {
         case 0 -> {

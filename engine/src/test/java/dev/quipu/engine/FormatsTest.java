@@ -177,7 +177,7 @@ final class FormatsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {2, 3, 4, 5, 6, 7, 8})
+  @ValueSource(ints = {2, 3, 4, 5, 6, 7, 8, 9})
   void itsDirectoryAndItsBackupAreComplete(int format) throws IOException {
     unzip("/formats/%d.zip".formatted(format));
     BackupFiles.Report report = BackupFiles.check(temporary.resolve("backup"));
@@ -187,7 +187,7 @@ final class FormatsTest {
     for (String each : List.of("restored", "data")) {
       expectAll(temporary.resolve(each), format);
       String first = Files.readAllLines(temporary.resolve(each).resolve("format")).getFirst();
-      assertEquals("quipu-engine 8", first);
+      assertEquals("quipu-engine 9", first);
     }
   }
 

@@ -157,13 +157,8 @@ final class SimMutations {
             "addTo",
             (out, opcode, owner, name, descriptor) -> out.visitInsn(Opcodes.POP2)));
     all.put(
-        "an id that was added is not in the index",
-        call(
-            "RequestIds",
-            "add",
-            "IdIndexes",
-            "add",
-            pop(0, Opcodes.POP2, Opcodes.POP2, Opcodes.POP)));
+        "an id in a file is not in the index",
+        call("IdTable", "addTo", "IdIndex", "add", pop(0, Opcodes.POP2, Opcodes.POP)));
     all.put(
         "ids of files that were found at the start are not in their index",
         call("IdIndex", "of", "IdIndex", "add", pop(0, Opcodes.POP2, Opcodes.POP)));

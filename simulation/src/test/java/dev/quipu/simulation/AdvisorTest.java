@@ -50,6 +50,8 @@ final class AdvisorTest {
           1 << 20,
           Optional.of(new WriteGroup(Atomicity.ITEM, 1)));
 
+  private static final double MANY_FAULTS = 0.05; // with which few adds are simulated
+
   /** 100 adds per second on 1,000 counters, exact, no repeats. */
   private static Workload load(Bounds bounds, Duration retryWindow, int regions, double drift) {
     return new Workload(
@@ -122,8 +124,9 @@ final class AdvisorTest {
         List.of(
             load(Bounds.atLeast(1), day, 3, 0), // the sum of the rights would not be the bound
             load(Bounds.atLeast(0), day, 17, 0))) {
-      assertEquals("none", best(DYNAMODB, none));
-      advise(DYNAMODB, none).options().forEach(option -> assertFalse(option.against().isEmpty()));
+      Advice advice = advise(DYNAMODB, none);
+      assertTrue(advice.best().isEmpty());
+      advice.options().forEach(option -> assertFalse(option.against().isEmpty()));
     }
     assertEquals("none", best(SMALL, load(Bounds.atLeast(0), day, 3, 0)));
     StoreProfile engine =
@@ -167,11 +170,13 @@ final class AdvisorTest {
     int regional = 0;
     for (Bounds bounds : List.of(Bounds.none(), Bounds.atMost(9), Bounds.between(-1, 9))) {
       Workload hot =
-          new Workload(2_000, 1, 0, bounds, Duration.ofHours(2), 9, Duration.ZERO, 1, 9, 0.001, 0);
+          new Workload(
+              2_000, 1, 0, bounds, Duration.ofHours(2), 9, Duration.ZERO, 1, 9, MANY_FAULTS, 0);
       for (Advice.Option option : advise(DYNAMODB, hot).options()) {
         methods.append("void m%d() {%n%s}%n".formatted(number++, option.java()));
       }
-      Workload regions = new Workload(9, 1, 0, bounds, Duration.ZERO, 9, Duration.ZERO, 3, 9, 0, 1);
+      Workload regions =
+          new Workload(9, 1, 0, bounds, Duration.ZERO, 9, Duration.ZERO, 3, 9, MANY_FAULTS, 1);
       for (Advice.Option option : advise(DYNAMODB, regions).options()) {
         if (option.isFit()) {
           methods.append("void r%d() {%n%s}%n".formatted(regional++, option.java()));

@@ -81,8 +81,8 @@ public final class Sizes {
     ## Memory
 
     Increase of the heap in use after a full collection, in bytes per item. Names have 16 letters.
-    The newest %,d request ids are kept in memory, older ones on disk; 8 bytes of an id are the
-    index of all. Java selects G1 on two cores or more, and the serial collector on one.
+    The newest %,d request ids are kept in memory; of older ones, which are on disk, an index in
+    memory has about 8 bytes each. Java selects G1 on two cores or more, and the serial collector on one.
 
     | item | number | G1 | serial |
     |---|---|---|---|

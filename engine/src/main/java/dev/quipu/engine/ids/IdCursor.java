@@ -70,7 +70,7 @@ final class IdCursor {
 
   /** Adds the entry to a file. */
   void addTo(IdFileWriter out) throws IOException {
-    if (file.isPacked()) {
+    if (file.isCurrent()) {
       out.add(file.bytes(), at, hash);
     } else {
       file.repack(at, repacked.clear());

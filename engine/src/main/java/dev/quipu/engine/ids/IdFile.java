@@ -19,7 +19,7 @@ import java.util.zip.CRC32C;
  *   head     one page: magic, format, entries, pages, filter blocks, oldest and newest time, first
  *            and last frame of the log whose ids these are, CRC32C of fences and filter, CRC32C of
  *            this head
- *   pages    of 4 KiB: CRC32C, count, then entries in order of hash: about 170, see PackedEntry; in
+ *   pages    of 4 KiB: CRC32C, count, then entries in order of hash: about 180, see PackedEntry; in
  *            files before format 4 of the directory, up to 102 of 40 bytes
  *   fences   the hash of the first entry of each page
  *   filter   see IdFilter; in files before format 6, the blocks are not in order of the hashes
@@ -30,7 +30,8 @@ import java.util.zip.CRC32C;
  * }</pre>
  */
 public final class IdFile {
-  static final long MAGIC = 0x5155495055494434L; // "QUIPUID4"
+  static final long MAGIC = 0x5155495055494435L; // "QUIPUID5"
+  private static final long MAGIC_DELTAS = 0x5155495055494434L; // "QUIPUID4"
   private static final long MAGIC_UNORDERED = 0x5155495055494433L; // "QUIPUID3"
   private static final long MAGIC_UNPACKED = 0x5155495055494432L; // "QUIPUID2"
   static final int PAGE = 4_096;
@@ -45,6 +46,7 @@ public final class IdFile {
   private final IdFilter filter;
   private final long newestMillis;
   private final boolean isPacked;
+  private final boolean isCurrent; // whether packed as they are now
   private int[] epochs = {};
   private int index = IdIndexes.NONE;
 
@@ -56,8 +58,10 @@ public final class IdFile {
     this.newestMillis = bytes.getLong(32);
     long magic = bytes.getLong(0);
     this.isPacked = magic != MAGIC_UNPACKED;
+    this.isCurrent = magic == MAGIC;
     int start = filterStart();
-    this.filter = new IdFilter(bytes.slice(start, bytes.limit() - start), magic == MAGIC);
+    boolean isOrdered = isCurrent || magic == MAGIC_DELTAS;
+    this.filter = new IdFilter(bytes.slice(start, bytes.limit() - start), isOrdered);
   }
 
   public Path path() {
@@ -133,7 +137,7 @@ public final class IdFile {
     }
     ByteBuffer bytes = disk.map(path);
     long magic = bytes.getLong(0);
-    boolean isKnown = magic == MAGIC || magic == MAGIC_UNORDERED || magic == MAGIC_UNPACKED;
+    boolean isKnown = MAGIC_UNPACKED <= magic && magic <= MAGIC;
     if (!isKnown || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
       throw new DamageException(Damage.ID_FILE, path, 0, "the header is damaged");
     }
@@ -225,7 +229,10 @@ public final class IdFile {
 
   /** Returns the size of the entry at a place: the next one of its page follows it. */
   int entryBytes(int at) {
-    return isPacked ? PackedEntry.bytes(bytes, at) : UNPACKED_BYTES;
+    if (isCurrent) {
+      return PackedEntry.bytes(bytes, at);
+    }
+    return isPacked ? PackedEntry.bytesBefore(bytes, at) : UNPACKED_BYTES;
   }
 
   /** Returns the upper half of the id of the entry at a place. */
@@ -245,9 +252,9 @@ public final class IdFile {
         : IdTable.ordinal(bytes.getLong(at + 2 * Long.BYTES));
   }
 
-  /** Returns whether entries are packed. */
-  boolean isPacked() {
-    return isPacked;
+  /** Returns whether entries can be copied to another file as they are. */
+  boolean isCurrent() {
+    return isCurrent;
   }
 
   /** Returns the content, of which entries are copied. */
@@ -263,8 +270,12 @@ public final class IdFile {
   }
 
   private void copy(int at, long[] to, int toAt) {
-    if (isPacked) {
+    if (isCurrent) {
       PackedEntry.get(bytes, at, to, toAt);
+      return;
+    }
+    if (isPacked) {
+      PackedEntry.getBefore(bytes, at, to, toAt);
       return;
     }
     for (int part = 0; part < IdTable.STRIDE; part++) {

@@ -1,14 +1,16 @@
 package dev.quipu.engine.ids;
 
 import dev.quipu.engine.damage.DamageException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether an id may be among all those of a span of time: the answer is mostly in one cache line,
- * however many they are. Ids are added and never removed: an index is dropped as a whole. Not
- * thread-safe.
+ * Whether an id may be among all those of files of a span of time: the answer is mostly in one
+ * cache line, however many they are. Ids are added and never removed: an index is dropped as a
+ * whole. One thread may add ids while another looks up ids; it may miss those that are being added.
  *
  * <pre>{@code
  * The upper 12 bits of a hash choose a part. The 32 bits after them are stored in a slot, 0 for
@@ -31,9 +33,12 @@ public final class IdIndex {
   /** An empty part, which all are at first. */
   private static final int[] NONE = new int[1];
 
+  /** Access to a part: a thread that sees a larger one sees all that was copied to it. */
+  private static final VarHandle EACH = MethodHandles.arrayElementVarHandle(int[][].class);
+
   private final int[][] parts = new int[PARTS][];
   private final int[] used = new int[PARTS];
-  private long bytes = (long) PARTS * 2 * Integer.BYTES; // references are as small
+  private volatile long bytes = (long) PARTS * 2 * Integer.BYTES; // references are as small
 
   IdIndex() {
     Arrays.fill(parts, NONE);
@@ -80,27 +85,27 @@ public final class IdIndex {
     return (int) ((Integer.toUnsignedLong(stored) * slots) >>> Integer.SIZE);
   }
 
+  private int[] partOf(long hash) {
+    return (int[]) EACH.getAcquire(parts, part(hash));
+  }
+
   /** Prefetches the slot of an id: see {@link IdsAhead}. */
   long touch(long hash) {
-    int[] part = parts[part(hash)];
+    int[] part = partOf(hash);
     return part[home(stored(hash), part.length)];
   }
 
   /** Returns whether an id may have been added; false if it was not. */
   boolean mayHold(long hash) {
-    int[] part = parts[part(hash)];
+    int[] part = partOf(hash);
     int stored = stored(hash);
-    return part[slot(part, stored)] == stored;
-  }
-
-  /** Makes room for this number of ids, so that no part grows several times. */
-  void reserve(int ids) {
-    int slots = (int) (ids * 1.8 / PARTS); // for the lowest load limit
-    for (int number = 0; number < PARTS; number++) {
-      if (slots > parts[number].length) {
-        resize(number, slots);
-      }
+    int slot = home(stored, part.length);
+    int found = part[slot]; // read once: another thread may fill it
+    while (found != stored && found != 0) {
+      slot = IdTable.after(slot, part.length);
+      found = part[slot];
     }
+    return found == stored;
   }
 
   void add(long hash) {
@@ -134,8 +139,9 @@ public final class IdIndex {
         larger[slot(larger, stored)] = stored;
       }
     }
-    bytes += bytes(larger) - (isNone(part) ? 0 : bytes(part));
-    parts[number] = larger;
+    long more = bytes(larger) - (isNone(part) ? 0 : bytes(part));
+    bytes = bytes + more; // by one thread
+    EACH.setRelease(parts, number, larger);
   }
 
   /** Returns the slot with these bits of a hash, or the free one where they belong. */

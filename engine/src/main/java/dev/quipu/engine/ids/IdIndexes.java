@@ -4,10 +4,12 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The indexes of ids, by time: so that those of forgotten ids are dropped. Not thread-safe.
+ * The indexes of ids in files, by time: so that those of forgotten ids are dropped. Not
+ * thread-safe.
  *
- * <p>Each has a number, in order of time. The ids of a table are in one index, those of a file in
- * one or several. The files that were found at the start are in none at first, and then in one.
+ * <p>Each has a number, in order of time. The ids of a table get into one index while they are
+ * written to a file; those of a merged file are in one or several. The files that were found at the
+ * start are in none at first, and then in one.
  */
 final class IdIndexes {
   /** The number of no index. */
@@ -22,7 +24,6 @@ final class IdIndexes {
   private final Deque<IdIndex> indexes = new ArrayDeque<>();
   private final long bytesMax;
   private final long spanMillis;
-  private IdIndex current = new IdIndex();
   private int first = BEFORE + 1;
   private boolean hadBefore;
   private long startMillis = Long.MAX_VALUE;
@@ -36,15 +37,15 @@ final class IdIndexes {
   IdIndexes(long bytesMax, long spanMillis) {
     this.bytesMax = bytesMax;
     this.spanMillis = spanMillis;
-    indexes.add(current);
+    indexes.add(new IdIndex());
   }
 
-  /** Returns the number of the index that ids are added to. */
-  int current() {
+  /** Returns the number of the last index. */
+  int last() {
     return first + indexes.size() - 1;
   }
 
-  /** Returns whether all ids of a table or file are in indexes that are still there. */
+  /** Returns whether all ids of a file are in indexes that are still there. */
   boolean cover(int number) {
     return number >= first;
   }
@@ -63,16 +64,6 @@ final class IdIndexes {
     first = BEFORE;
     hadBefore = true;
     return true;
-  }
-
-  void add(long hash, long nowMillis) {
-    startMillis = Math.min(startMillis, nowMillis);
-    current.add(hash);
-  }
-
-  /** Makes room for this number of ids. */
-  void reserve(int ids) {
-    current.reserve(ids);
   }
 
   /** Returns whether an index may have an id. */
@@ -96,26 +87,30 @@ final class IdIndexes {
     return sum;
   }
 
-  /** Begins another index if this one is large or old. For the start of a table. */
-  void advance(long nowMillis) {
-    boolean isOld = startMillis != Long.MAX_VALUE && nowMillis - startMillis > spanMillis;
-    if (isOld || current.bytes() > bytesMax / SHARES) {
-      current = new IdIndex();
-      indexes.add(current);
+  /**
+   * Selects the index for the ids of a table that was ended: the last one, or another one if that
+   * is large or old.
+   */
+  void choose(IdTable table) {
+    boolean isOld =
+        startMillis != Long.MAX_VALUE && table.newestMillis() - startMillis > spanMillis;
+    if (isOld || indexes.getLast().bytes() > bytesMax / SHARES) {
+      indexes.add(new IdIndex());
       startMillis = Long.MAX_VALUE;
     }
+    startMillis = Math.min(startMillis, table.oldestMillis());
+    table.indexIn(indexes.getLast(), last());
   }
 
   /**
-   * Drops the first indexes: those without ids of a table or file, and those for which there is no
-   * memory.
+   * Drops the first indexes, but never the last: those without ids of a table or file, and those
+   * for which there is no memory.
    *
-   * @param least the least number of tables and files, but {@link #NONE}
-   * @param leastOfTables the least number of tables, which are looked up by their index only
+   * @param least the least number of files, and of tables that wait for the disk
    */
-  void trim(int least, int leastOfTables) {
+  void trim(int least) {
     long bytes = bytes();
-    while (first < least || (bytes > bytesMax && first < leastOfTables)) {
+    while (first < last() && (first < least || bytes > bytesMax)) {
       bytes -= indexes.removeFirst().bytes();
       first++;
     }

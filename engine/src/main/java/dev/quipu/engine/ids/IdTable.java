@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Request ids in memory. Not thread-safe.
@@ -18,8 +19,9 @@ import java.util.function.Consumer;
  * cache line, that of its slot, since the slot also has some bits of the hash.
  *
  * Open addressing in many parts that grow independently, each by a quarter, so that none is large
- * or half empty. Parts fill evenly, so load limits differ, from 0.75 to 0.87, to keep them from
- * growing at the same moment. Hashes are keyed: see Secret.
+ * or half empty; the last time only to what a full table needs. Parts fill evenly, so load limits
+ * differ, from 0.8 to 0.92, to keep them from growing at the same moment. Hashes are keyed: see
+ * Secret.
  * }</pre>
  */
 public final class IdTable {
@@ -31,6 +33,7 @@ public final class IdTable {
   private static final int PART_SLOTS_FIRST = 8;
 
   private final Secret secret;
+  private final int idsMax;
   private final Part[] parts = new Part[PARTS];
   private final long[] scratch = new long[STRIDE];
   private int size;
@@ -39,26 +42,34 @@ public final class IdTable {
   private long firstFrame;
   private long lastFrame;
   private int epoch;
-  private int index;
+  private @Nullable IdIndex index;
+  private int indexNumber = IdIndexes.NONE;
 
-  public IdTable(Secret secret) {
+  /** Creates a table that is full with this number of ids. */
+  public IdTable(Secret secret, int idsMax) {
     this.secret = secret;
+    this.idsMax = idsMax;
     Arrays.setAll(parts, number -> new Part());
   }
 
-  /** Begins a generation; see {@link RequestIds#isLive} and {@link IdIndexes}. */
-  void begin(int epochOfAll, int indexOfAll) {
+  /** Begins a generation; see {@link RequestIds#isLive}. */
+  void begin(int epochOfAll) {
     epoch = epochOfAll;
-    index = indexOfAll;
   }
 
   int epoch() {
     return epoch;
   }
 
-  /** Returns the number of the index that has its ids. */
-  int index() {
-    return index;
+  /** Sets the index that its ids get into while they are written to a file. */
+  void indexIn(IdIndex chosen, int number) {
+    index = chosen;
+    indexNumber = number;
+  }
+
+  /** Returns the number of this index. */
+  int indexNumber() {
+    return indexNumber;
   }
 
   /** Returns the key of the hashes by which entries are found, and sorted when sealed. */
@@ -161,8 +172,11 @@ public final class IdTable {
     lastFrame = frame;
     int number = part(hash);
     Part part = parts[number];
-    if (part.used * 256L >= part.slots.length * (192L + number % 32)) {
-      resize(part, part.slots.length + part.slots.length / 4);
+    int slots = part.slots.length;
+    if (part.used >= Math.min(slots * loadMax(number) / 256, slots - 2)) { // one is always free
+      int next = slots + slots / 4;
+      int enough = slots(number, idsMax);
+      resize(part, slots < enough ? Math.min(next, enough) : next);
     }
     int slot = part.slot(hash, high, low, ordinal(meta), scratch);
     scratch[0] = high;
@@ -180,12 +194,23 @@ public final class IdTable {
     newestMillis = Math.max(newestMillis, timeMillis);
   }
 
-  /** Makes room for this number of ids, so that no part grows several times. */
-  void reserve(int ids) {
-    int slots = (int) (ids * 1.4 / PARTS); // for the lowest load limit
-    for (Part part : parts) {
-      if (slots > part.slots.length) {
-        resize(part, slots);
+  /** Returns how many of 256 slots of a part may be used. */
+  private static long loadMax(int part) {
+    return 205L + part % 32;
+  }
+
+  /** Returns how many slots a part mostly needs in a table of this number of ids. */
+  private static int slots(int part, int ids) {
+    long most = ids / PARTS + ids / PARTS / 32 + 1;
+    return (int) (most * 256 / loadMax(part)) + 1;
+  }
+
+  /** Makes room for a full table, so that no part grows several times. */
+  void reserve() {
+    for (int number = 0; number < PARTS; number++) {
+      int slots = slots(number, idsMax);
+      if (slots > parts[number].slots.length) {
+        resize(parts[number], slots);
       }
     }
   }
@@ -243,9 +268,13 @@ public final class IdTable {
     return entry;
   }
 
-  /** Adds an entry to a file. */
+  /** Adds an entry to a file, and to the index. */
   void addTo(IdFileWriter out, int part, int filled, long hash) throws IOException {
     out.add(parts[part].chunkOf(filled), Part.placeOf(filled), hash);
+    IdIndex chosen = index;
+    if (chosen != null) {
+      chosen.add(hash);
+    }
   }
 
   /** Passes on all entries, unordered. */
@@ -265,6 +294,7 @@ public final class IdTable {
       part.clear();
     }
     size = 0;
+    index = null;
     oldestMillis = Long.MAX_VALUE;
     newestMillis = Long.MIN_VALUE;
   }
@@ -288,6 +318,7 @@ public final class IdTable {
     private static final int CHUNK_BITS = 12;
     private static final int CHUNK = 1 << CHUNK_BITS;
     private static final int CHUNK_FIRST = 1 << 7; // tables of a few ids are small
+    private static final int CHUNK_NEXT = CHUNK / 4; // grows as well, for the last is half empty
 
     /** Far more than a part has of the most ids that a table may have. */
     private static final int CHUNKS_MAX = 1 << (Integer.SIZE - TAG_BITS - CHUNK_BITS);
@@ -357,7 +388,7 @@ public final class IdTable {
         throw new IllegalStateException("too many request ids in one part of a table");
       }
       if (filling + 1 == chunks.length) {
-        ByteBuffer next = ByteBuffer.allocate(CHUNK);
+        ByteBuffer next = ByteBuffer.allocate(CHUNK_NEXT);
         chunks = Arrays.copyOf(chunks, filling + 2);
         chunks[filling + 1] = next;
       }

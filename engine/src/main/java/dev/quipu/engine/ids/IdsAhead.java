@@ -1,11 +1,12 @@
 package dev.quipu.engine.ids;
 
+import java.util.Deque;
 import java.util.List;
 
 /**
- * Reads the memory of several ids before they are looked up: that of the indexes, of the table they
- * will be added to, and of files, so that the cache misses of many ids overlap. A lookup of one of
- * these ids then need not read any filter. Not thread-safe.
+ * Reads the memory of several ids before they are looked up: that of the tables, of the indexes,
+ * and of files, so that the cache misses of many ids overlap. A lookup of one of these ids then
+ * need not read any filter. Not thread-safe.
  */
 final class IdsAhead {
   private static final int IDS_MAX = Long.SIZE;
@@ -33,8 +34,11 @@ final class IdsAhead {
   }
 
   /** Reads the memory of the announced ids; of files, only those that no index covers. */
-  void read(IdIndexes indexes, IdTable active, List<IdFile> files) {
+  void read(IdIndexes indexes, IdTable active, Deque<IdTable> waiting, List<IdFile> files) {
     long sum = indexes.touch(hashes, count) + touch(active);
+    for (IdTable table : waiting) {
+      sum += touch(table);
+    }
     for (IdFile file : files) {
       sum += file.filter().touch(hashes, count);
     }

@@ -6,19 +6,21 @@ import java.nio.ByteBuffer;
  * An entry of an {@link IdTable} in few bytes.
  *
  * <pre>{@code
- * PACKED ENTRY: 20 to 41 bytes
+ * PACKED ENTRY: 19 to 41 bytes
  *
  *   head      one byte, before the id: kind - 1 << 7 | has a bounds mark << 6
- *             | size of ordinal - 1 << 4 | size of delta << 2 | size of value
+ *             | size of ordinal - 1 << 4 | code of delta << 2 | size of value
  *   high, low the request id, 16 bytes
  *   ordinal   1 to 4 bytes, unsigned
  *   bounds    4 bytes, if there is a mark
- *   delta     1, 2, 4 or 8 bytes: sizes 0 to 3
- *   value     the same
+ *   delta     codes 0 to 3: 1 byte, none, 4 or 8; without one it is 1, as most are
+ *   value     1, 2, 4 or 8 bytes: sizes 0 to 3
  * }</pre>
+ *
+ * <p>In files of format 8 of the directory and before, the code of the delta is a size as well.
  */
 final class PackedEntry {
-  static final int BYTES_MIN = 20;
+  static final int BYTES_MIN = 19;
   static final int BYTES_MAX = 41;
 
   private static final int ID_BYTES = 16;
@@ -27,6 +29,7 @@ final class PackedEntry {
   private static final int ORDINAL_SHIFT = 4;
   private static final int DELTA_SHIFT = 2;
   private static final int SIZE = 3;
+  private static final int CODE_OF_ONE = 1;
 
   private PackedEntry() {}
 
@@ -35,7 +38,7 @@ final class PackedEntry {
     return (IdTable.kind(meta) == IdTable.CANCELED ? CANCELED : 0)
         | (IdTable.boundsMark(meta) == 0 ? 0 : HAS_BOUNDS)
         | ((ordinalBytes(IdTable.ordinal(meta)) - 1) << ORDINAL_SHIFT)
-        | (sizeOf(from[at + 3]) << DELTA_SHIFT)
+        | (codeOf(from[at + 3]) << DELTA_SHIFT)
         | sizeOf(from[at + 4]);
   }
 
@@ -54,23 +57,45 @@ final class PackedEntry {
     return number == (int) number ? 2 : 3;
   }
 
+  private static int codeOf(long delta) {
+    int size = sizeOf(delta);
+    return delta == 1 ? CODE_OF_ONE : size == 1 ? 2 : size;
+  }
+
+  private static int deltaBytes(int head) {
+    int code = (head >> DELTA_SHIFT) & SIZE;
+    return code == CODE_OF_ONE ? 0 : 1 << code;
+  }
+
+  /** The same in files of format 8 and before. */
+  private static int deltaBytesBefore(int head) {
+    return 1 << ((head >> DELTA_SHIFT) & SIZE);
+  }
+
   /** Returns the number of bytes of an entry with this head. */
-  private static int bytes(int head) {
+  private static int bytes(int head, int deltaBytes) {
     int ordinal = ((head >> ORDINAL_SHIFT) & SIZE) + 1;
-    int delta = 1 << ((head >> DELTA_SHIFT) & SIZE);
     int value = 1 << (head & SIZE);
     int bounds = (head & HAS_BOUNDS) == 0 ? 0 : Integer.BYTES;
-    return 1 + ID_BYTES + ordinal + bounds + delta + value;
+    return 1 + ID_BYTES + ordinal + bounds + deltaBytes + value;
   }
 
   /** Returns the number of bytes that {@link #put} writes. */
   static int bytes(long[] from, int at) {
-    return bytes(head(from, at));
+    int head = head(from, at);
+    return bytes(head, deltaBytes(head));
   }
 
   /** Returns the number of bytes of the entry at this position. */
   static int bytes(ByteBuffer in, int at) {
-    return bytes(in.get(at));
+    int head = in.get(at);
+    return bytes(head, deltaBytes(head));
+  }
+
+  /** The same in files of format 8 and before. */
+  static int bytesBefore(ByteBuffer in, int at) {
+    int head = in.get(at);
+    return bytes(head, deltaBytesBefore(head));
   }
 
   static void put(ByteBuffer out, long[] from, int at) {
@@ -84,15 +109,18 @@ final class PackedEntry {
     if ((head & HAS_BOUNDS) != 0) {
       out.putInt(IdTable.boundsMark(meta));
     }
-    putNumber(out, (head >> DELTA_SHIFT) & SIZE, from[at + 3]);
-    putNumber(out, head & SIZE, from[at + 4]);
+    putNumber(out, deltaBytes(head), from[at + 3]);
+    putNumber(out, 1 << (head & SIZE), from[at + 4]);
   }
 
-  private static void putNumber(ByteBuffer out, int size, long number) {
-    switch (size) {
-      case 0 -> out.put((byte) number);
-      case 1 -> out.putShort((short) number);
-      case 2 -> out.putInt((int) number);
+  private static void putNumber(ByteBuffer out, int bytes, long number) {
+    switch (bytes) {
+      case 0 -> {
+        // the number is 1
+      }
+      case Byte.BYTES -> out.put((byte) number);
+      case Short.BYTES -> out.putShort((short) number);
+      case Integer.BYTES -> out.putInt((int) number);
       default -> out.putLong(number);
     }
   }
@@ -100,6 +128,16 @@ final class PackedEntry {
   /** Copies the entry at a position to {@code to}. */
   static void get(ByteBuffer in, int from, long[] to, int toAt) {
     int head = in.get(from);
+    get(in, from, head, deltaBytes(head), to, toAt);
+  }
+
+  /** The same in files of format 8 and before. */
+  static void getBefore(ByteBuffer in, int from, long[] to, int toAt) {
+    int head = in.get(from);
+    get(in, from, head, deltaBytesBefore(head), to, toAt);
+  }
+
+  private static void get(ByteBuffer in, int from, int head, int deltaBytes, long[] to, int toAt) {
     to[toAt] = in.getLong(from + 1);
     to[toAt + 1] = in.getLong(from + 1 + Long.BYTES);
     int ordinal = ordinal(in, head, from);
@@ -111,9 +149,8 @@ final class PackedEntry {
     }
     int kind = (head & CANCELED) == 0 ? IdTable.APPLIED : IdTable.CANCELED;
     to[toAt + 2] = IdTable.meta(ordinal, kind, bounds);
-    int delta = (head >> DELTA_SHIFT) & SIZE;
-    to[toAt + 3] = number(in, at, delta);
-    to[toAt + 4] = number(in, at + (1 << delta), head & SIZE);
+    to[toAt + 3] = number(in, at, deltaBytes);
+    to[toAt + 4] = number(in, at + deltaBytes, 1 << (head & SIZE));
   }
 
   /** Returns the hash of the entry at this position. */
@@ -146,11 +183,12 @@ final class PackedEntry {
     return ordinal;
   }
 
-  private static long number(ByteBuffer in, int at, int size) {
-    return switch (size) {
-      case 0 -> in.get(at);
-      case 1 -> in.getShort(at);
-      case 2 -> in.getInt(at);
+  private static long number(ByteBuffer in, int at, int bytes) {
+    return switch (bytes) {
+      case 0 -> 1;
+      case Byte.BYTES -> in.get(at);
+      case Short.BYTES -> in.getShort(at);
+      case Integer.BYTES -> in.getInt(at);
       default -> in.getLong(at);
     };
   }

@@ -77,8 +77,8 @@ public final class RequestIds {
     this.windowMillis = windowMillis;
     this.tableMax = tableMax;
     this.indexes = new IdIndexes(indexBytesMax, windowMillis / INDEXES_PER_WINDOW);
-    this.active = new IdTable(secret);
-    active.begin(epoch, indexes.current());
+    this.active = new IdTable(secret, tableMax);
+    active.begin(epoch);
   }
 
   /**
@@ -106,15 +106,13 @@ public final class RequestIds {
     soughtHigh = high;
     soughtLow = low;
     soughtOrdinal = ordinal;
-    boolean mayBeIndexed = indexes.mayHold(hash);
-    if (mayBeIndexed) { // as all ids in tables are
-      if (find(active, hash, high, low, ordinal, nowMillis, entry)) {
-        return true;
-      }
-      if (!waiting.isEmpty() && findWaiting(hash, high, low, ordinal, nowMillis, entry)) {
-        return true;
-      }
+    if (find(active, hash, high, low, ordinal, nowMillis, entry)) {
+      return true;
     }
+    if (!waiting.isEmpty() && findWaiting(hash, high, low, ordinal, nowMillis, entry)) {
+      return true;
+    }
+    boolean mayBeIndexed = indexes.mayHold(hash);
     boolean mayBeUncovered = !uncovered.isEmpty() && !ahead.isInNoFile(hash);
     if (!mayBeIndexed && !mayBeUncovered) {
       return false;
@@ -164,7 +162,7 @@ public final class RequestIds {
    * that of several ids first overlaps the cache misses.
    */
   public void readAhead() {
-    ahead.read(indexes, active, uncovered);
+    ahead.read(indexes, active, waiting, uncovered);
   }
 
   /** Returns the sum of all memory that was read ahead, for tests. */
@@ -179,7 +177,6 @@ public final class RequestIds {
     boolean isSought = high == soughtHigh && low == soughtLow && ordinal == soughtOrdinal;
     long hash = isSought ? soughtHash : secret.hash(high, low, ordinal);
     active.add(hash, high, low, meta, delta, value, nowMillis, frame);
-    indexes.add(hash, nowMillis);
   }
 
   /**
@@ -189,8 +186,7 @@ public final class RequestIds {
   public void reserve() {
     if (!isReserved && active.size() > tableMax / RESERVED_SHARE) {
       isReserved = true;
-      active.reserve(tableMax);
-      indexes.reserve(tableMax);
+      active.reserve();
     }
   }
 
@@ -211,8 +207,8 @@ public final class RequestIds {
   public void rotate() {
     if (active.size() > 0) {
       IdTable cleared = spare;
-      IdTable next = cleared == null ? new IdTable(secret) : cleared;
-      indexes.advance(active.newestMillis());
+      IdTable next = cleared == null ? new IdTable(secret, tableMax) : cleared;
+      indexes.choose(active);
       waiting.addLast(active);
       generations[epoch]++;
       spare = null;
@@ -220,7 +216,7 @@ public final class RequestIds {
       if (isReady) {
         epoch = epoch >= EPOCH_BEFORE - 1 ? 1 : epoch + 1;
       }
-      next.begin(epoch, indexes.current());
+      next.begin(epoch);
       filesChanged();
     }
   }
@@ -243,7 +239,7 @@ public final class RequestIds {
   /** Replaces a table with the file that it was written to. */
   public void sealed(IdTable table, IdFile file) {
     file.setEpochs(table.epoch());
-    file.setIndex(table.index());
+    file.setIndex(table.indexNumber());
     waiting.remove(table);
     insert(file);
   }
@@ -302,14 +298,13 @@ public final class RequestIds {
 
   /** Drops indexes that are no longer needed, or too large, and notes which files have none. */
   private void filesChanged() {
-    int leastOfTables = waiting.isEmpty() ? active.index() : waiting.getFirst().index();
-    int least = leastOfTables;
+    int least = waiting.isEmpty() ? indexes.last() : waiting.getFirst().indexNumber();
     for (IdFile file : files) {
       if (indexes.cover(file.index())) {
         least = Math.min(least, file.index());
       }
     }
-    indexes.trim(least, leastOfTables);
+    indexes.trim(least);
     uncovered = files.stream().filter(file -> !indexes.cover(file.index())).toList();
     ahead.clear();
   }

@@ -23,17 +23,18 @@ import java.util.Set;
 public final class FormatFile {
   public static final String FILE = "format";
   private static final String DRAFT = FILE + ".tmp";
-  private static final String FORMAT = "quipu-engine 8";
+  private static final String FORMAT = "quipu-engine 9";
 
   /**
-   * Format 7 has no files of counters, format 6 no thresholds either. Files of request ids of
-   * format 5 have other filters, those of format 3 also larger entries, see IdFile; snapshots of
-   * format 4 have other records, see Snapshot; format 2 also has no transactions, holds and scales.
-   * The rest is the same.
+   * Files of request ids of format 8 have a byte of each delta, also of 1; format 7 has no files of
+   * counters either, format 6 no thresholds. Files of request ids of format 5 have other filters,
+   * those of format 3 also larger entries, see IdFile; snapshots of format 4 have other records,
+   * see Snapshot; format 2 also has no transactions, holds and scales. The rest is the same.
    */
   private static final Set<String> READABLE =
       Set.of(
           FORMAT,
+          "quipu-engine 8",
           "quipu-engine 7",
           "quipu-engine 6",
           "quipu-engine 5",

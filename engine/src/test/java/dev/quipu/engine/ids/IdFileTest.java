@@ -60,7 +60,7 @@ final class IdFileTest {
   }
 
   private IdTable table(List<long[]> entries) {
-    IdTable table = new IdTable(secret);
+    IdTable table = new IdTable(secret, 1 << 16);
     for (int i = 0; i < entries.size(); i++) {
       long[] each = entries.get(i);
       table.add(each[0], each[1], each[2], each[3], each[4], 5_000 + i, FIRST_FRAME + i);
@@ -124,7 +124,7 @@ final class IdFileTest {
     ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(path));
     int tail = PAGE * (1 + pages);
     assertEquals(tail + 8 * pages + BLOCK * blocks, bytes.limit());
-    assertEquals("QUIPUID4", new String(bytes.array(), 0, 8, StandardCharsets.UTF_8));
+    assertEquals("QUIPUID5", new String(bytes.array(), 0, 8, StandardCharsets.UTF_8));
     assertEquals(
         List.of(1, count, pages, blocks),
         List.of(bytes.getInt(8), bytes.getInt(12), bytes.getInt(16), bytes.getInt(20)));

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -71,6 +72,32 @@ final class IdIndexTest {
     assertFalse(new IdIndex().mayHold(0));
   }
 
+  /** A thread looks up ids of which another one says that it has added them. */
+  @Test
+  void idsAreFoundWhileOthersAreAdded() throws InterruptedException {
+    int count = 1_000_000;
+    IdIndex index = new IdIndex();
+    AtomicInteger added = new AtomicInteger();
+    Thread adding =
+        Thread.ofPlatform()
+            .start(() -> {
+              Random random = new Random(SEED);
+              for (int i = 1; i <= count; i++) {
+                index.add(random.nextLong());
+                added.lazySet(i);
+              }
+            });
+    int looked = 0;
+    while (looked < count) {
+      Random random = new Random(SEED);
+      int until = added.get();
+      for (looked = 0; looked < until; looked++) {
+        assertTrue(index.mayHold(random.nextLong()), "id " + looked + " of " + until);
+      }
+    }
+    adding.join();
+  }
+
   @Test
   void readingAheadReadsTheSlot() {
     IdIndex index = new IdIndex();
@@ -84,7 +111,7 @@ final class IdIndexTest {
   void idsOfFilesArePresent() throws IOException {
     Files.createDirectory(IdFiles.directory(directory));
     Secret secret = new Secret(3);
-    IdTable table = new IdTable(secret);
+    IdTable table = new IdTable(secret, 1 << 16);
     int count = 60_000; // more than a MiB
     for (long id = 1; id <= count; id++) {
       table.add(id, id, IdTable.meta(1, IdTable.APPLIED, 0), 1, id, 1, id);

@@ -38,7 +38,7 @@ final class IdMergeTest {
 
   /** Writes a file with these ids, whose frames are their numbers. */
   private IdFile file(long from, long to, long atMillis, long value) throws IOException {
-    IdTable table = new IdTable(secret);
+    IdTable table = new IdTable(secret, 1 << 16);
     for (long id = from; id <= to; id++) {
       table.add(id, id, IdTable.meta(1, IdTable.APPLIED, 0), id, value, atMillis, id);
     }
@@ -83,7 +83,7 @@ final class IdMergeTest {
 
   @Test
   void theNewestOfTwoEqualIdsIsKept() throws IOException {
-    IdTable later = new IdTable(secret);
+    IdTable later = new IdTable(secret, 1 << 16);
     later.add(2, 2, IdTable.meta(1, IdTable.APPLIED, 0), 2, 9, START, 5);
     IdFile merged = merge(List.of(file(1, 3, START, 7), IdFiles.write(disk, directory, later)));
     assertEquals(3, merged.entries());

@@ -19,7 +19,7 @@ final class IdSorterTest {
   void entriesAreSortedByTheirWholeHashWithoutSign() {
     RandomGenerator random = Randomness.seeded(7);
     Secret secret = new Secret(11);
-    IdTable table = new IdTable(secret);
+    IdTable table = new IdTable(secret, 1 << 16);
     Map<Long, long[]> byHash = new HashMap<>();
     for (int i = 0; i < ENTRIES; i++) {
       long high = random.nextLong();
@@ -42,7 +42,7 @@ final class IdSorterTest {
     };
     for (boolean backwards : new boolean[] {false, true}) {
       Secret secret = new Secret(11);
-      IdTable table = new IdTable(secret);
+      IdTable table = new IdTable(secret, 1 << 16);
       Map<Long, long[]> byHash = new HashMap<>();
       for (int i = 0; i < lows.length; i++) {
         long low = lows[backwards ? lows.length - 1 - i : i];

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,7 +23,7 @@ final class IdTableTest {
   private static final int LAST_ORDINAL = (1 << 30) - 1;
 
   private final Secret secret = new Secret(IDENTITY);
-  private final IdTable table = new IdTable(secret);
+  private final IdTable table = new IdTable(secret, 1 << 20);
   private final Random random = new Random(3);
   private final Map<List<Long>, long[]> expected = new HashMap<>();
 
@@ -158,7 +159,9 @@ final class IdTableTest {
     }
   }
 
-  /** A part grows by a quarter when between 0.75 and 0.87 of its slots are filled. */
+  /**
+   * A part grows by a quarter when between 0.8 and 0.92 of its slots are filled, or all but two.
+   */
   @ParameterizedTest
   @ValueSource(ints = {0, 31, 32, 511})
   void eachPartGrowsAtALoadOfItsOwn(int part) {
@@ -166,7 +169,7 @@ final class IdTableTest {
     int entries = 0;
     for (long low = 0; entries < 300; low++) {
       if (secret.hash(1, low, 1) >>> 55 == part) {
-        boolean isFull = entries >= slots * (192 + part % 32) / 256.0;
+        boolean isFull = entries >= Math.min(slots * (205 + part % 32) / 256, slots - 2);
         add(1, low, 1);
         entries++;
         slots = isFull ? slots * 5 / 4 : slots;
@@ -174,5 +177,21 @@ final class IdTableTest {
       }
     }
     check();
+  }
+
+  @Test
+  void aFullTableHasFewFreeSlots() {
+    int ids = 1 << 20;
+    for (int reserved = 0; reserved < 2; reserved++) {
+      IdTable full = new IdTable(secret, ids);
+      if (reserved == 1) {
+        full.reserve();
+      }
+      for (int low = 0; low < ids; low++) {
+        full.add(1, low, IdTable.meta(1, IdTable.APPLIED, 0), 1, low, 0, 0);
+      }
+      int slots = IntStream.range(0, IdTable.PARTS).map(full::slots).sum();
+      assertTrue(slots < ids * 1.25, slots + " slots");
+    }
   }
 }

@@ -26,7 +26,7 @@ final class PackedEntryTest {
             (128 * (IdTable.kind(entry[2]) - 1)
                 + (bounds == 0 ? 0 : 64)
                 + 16 * (ordinalBytes - 1)
-                + 4 * size(entry[3])
+                + 4 * code(entry[3])
                 + size(entry[4])));
     out.putLong(entry[0]).putLong(entry[1]);
     for (int i = ordinalBytes - 1; i >= 0; i--) {
@@ -35,8 +35,10 @@ final class PackedEntryTest {
     if (bounds != 0) {
       out.putInt(bounds);
     }
-    number(out, entry[3]);
-    number(out, entry[4]);
+    if (entry[3] != 1) {
+      number(out, entry[3], code(entry[3]));
+    }
+    number(out, entry[4], size(entry[4]));
     byte[] bytes = new byte[out.position()];
     out.flip().get(bytes);
     return bytes;
@@ -47,8 +49,13 @@ final class PackedEntryTest {
     return bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3;
   }
 
-  private static void number(ByteBuffer out, long number) {
-    for (int i = (1 << size(number)) - 1; i >= 0; i--) {
+  /** A delta of 1 has no bytes, and its code is what would be that of two. */
+  private static int code(long delta) {
+    return delta == 1 ? 1 : size(delta) == 1 ? 2 : size(delta);
+  }
+
+  private static void number(ByteBuffer out, long number, int size) {
+    for (int i = (1 << size) - 1; i >= 0; i--) {
       out.put((byte) (number >> (8 * i)));
     }
   }
@@ -89,7 +96,7 @@ final class PackedEntryTest {
         packed(new long[] {0, 0, most, Long.MIN_VALUE, Long.MAX_VALUE}).length);
     assertEquals(
         PackedEntry.BYTES_MIN,
-        packed(new long[] {0, 0, IdTable.meta(0, IdTable.APPLIED, 0), 0, 0}).length);
+        packed(new long[] {0, 0, IdTable.meta(0, IdTable.APPLIED, 0), 1, 0}).length);
   }
 
   @ParameterizedTest

@@ -114,7 +114,7 @@ final class RequestIdsTest {
     add(1, START);
     ids.rotate();
     IdTable first = ids.nextWaiting();
-    IdTable cleared = new IdTable(new Secret(3));
+    IdTable cleared = new IdTable(new Secret(3), 1 << 16);
     ids.reuse(cleared);
     add(2, START);
     ids.rotate();
@@ -131,7 +131,7 @@ final class RequestIdsTest {
 
   /** Creates a file with one id of this number, which is also its frame. */
   private IdFile file(long id, long atMillis) throws IOException {
-    IdTable table = new IdTable(new Secret(3));
+    IdTable table = new IdTable(new Secret(3), 1 << 16);
     table.add(id, id, IdTable.meta(1, IdTable.APPLIED, 0), id, 2 * id, atMillis, id);
     return write(table);
   }
@@ -251,21 +251,22 @@ final class RequestIdsTest {
     return ids.touched() - before;
   }
 
-  /** The slot of the index and that of the table that an id is added to; of files, the others. */
+  /** The slots of the tables and of the index; of files, those that the index does not cover. */
   @Test
-  void readingAheadReadsTheIndexAndFilesThatItDoesNotCover() throws IOException {
+  void readingAheadReadsTablesTheIndexAndFilesThatItDoesNotCover() throws IOException {
     Files.createDirectory(IdFiles.directory(directory));
     ids = new RequestIds(new Secret(3), WINDOW, TABLE_MAX, 1 << 20);
     assertEquals(0, readAhead(1));
     add(1, START);
     long inTable = readAhead(1);
+    assertNotEquals(0, inTable);
+    assertEquals(inTable, readAhead(1));
     ids.rotate();
+    assertEquals(inTable, readAhead(1), "in the table that waits");
+    sealNext();
     long indexed = readAhead(1);
     assertNotEquals(0, indexed);
     assertNotEquals(indexed, inTable);
-    assertEquals(indexed, readAhead(1));
-    sealNext();
-    assertEquals(indexed, readAhead(1));
     IdFile before = file(1, START);
     ids.add(before);
     long[] hash = {new Secret(3).hash(1, 1, 1)};

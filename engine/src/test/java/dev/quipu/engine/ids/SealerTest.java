@@ -129,7 +129,7 @@ final class SealerTest {
     Semaphore gate = new Semaphore(0);
     disk.beforeCreate = gate::acquireUninterruptibly;
     sealer().offer(table(1));
-    IdTable other = new IdTable(SECRET);
+    IdTable other = new IdTable(SECRET, 1 << 16);
     other.add(9, 9, IdTable.meta(1, IdTable.APPLIED, 0), 9, 9, NOW, 9);
     sealer().offer(other);
     gate.release();

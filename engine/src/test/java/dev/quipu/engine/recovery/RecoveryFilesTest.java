@@ -104,7 +104,7 @@ final class RecoveryFilesTest {
     RecordingDisk disk = new RecordingDisk();
     FormatFile.create(disk, fresh, 0xabcL);
     assertEquals(
-        List.of("quipu-engine 8", "identity 0000000000000abc"),
+        List.of("quipu-engine 9", "identity 0000000000000abc"),
         Files.readAllLines(fresh.resolve("format")));
     assertEquals(new HighWater.Mark(0, 0, 0, 0), HighWater.read(disk, fresh, 0xabcL));
     assertEquals(
@@ -126,7 +126,7 @@ final class RecoveryFilesTest {
 
   @Test
   void theIdentityMayUseAllOfItsBits() throws IOException {
-    Files.writeString(path.resolve("format"), "quipu-engine 8\nidentity fedcba9876543210\n");
+    Files.writeString(path.resolve("format"), "quipu-engine 9\nidentity fedcba9876543210\n");
     HighWater.create(new FileDisk(), path, 0xfedc_ba98_7654_3210L, new HighWater.Mark(0, 0, 0, 0));
     assertEquals(0xfedc_ba98_7654_3210L, data.read().identity());
   }
@@ -140,7 +140,7 @@ final class RecoveryFilesTest {
         why.getMessage()
             .startsWith(
                 "the data directory %s has the format 'quipu-engine 1',".formatted(path)
-                    + " and this version reads 'quipu-engine 8': export it"),
+                    + " and this version reads 'quipu-engine 9': export it"),
         why.getMessage());
   }
 
@@ -149,13 +149,13 @@ final class RecoveryFilesTest {
     for (String text :
         List.of(
             "",
-            "quipu-engine 8",
+            "quipu-engine 9",
             "quipu-engine 1",
             "quipu-engine\nidentity 0123456789abcdef",
             "quipu-engine x\nidentity 0123456789abcdef",
-            "quipu-engine 8\nidentity 0123456789abcde",
-            "quipu-engine 8\nidentity 0123456789ABCDEF",
-            "quipu-engine 8\nidentity 0123456789abcdef\n\n",
+            "quipu-engine 9\nidentity 0123456789abcde",
+            "quipu-engine 9\nidentity 0123456789ABCDEF",
+            "quipu-engine 9\nidentity 0123456789abcdef\n\n",
             "quipu-engine 1\nidentity 0123456789abcdef\nmore")) {
       Files.writeString(path.resolve("format"), text);
       DamageException why = assertThrows(DamageException.class, data::readLeniently);
@@ -482,7 +482,7 @@ final class RecoveryFilesTest {
     data.segment(1, 1, frames(1, 3));
     data.mark(3, 0);
     long other = IDENTITY ^ 1;
-    Files.writeString(path.resolve("format"), "quipu-engine 8\nidentity %016x\n".formatted(other));
+    Files.writeString(path.resolve("format"), "quipu-engine 9\nidentity %016x\n".formatted(other));
     HighWater.create(new FileDisk(), path, other, new HighWater.Mark(3, 6, 0, 0));
     assertEquals(Damage.SEGMENT_HEAD, damage().damage());
   }

@@ -109,7 +109,7 @@ final class SnapshotTest {
   @Test
   void contentIsReadBackAsWritten() throws IOException {
     Files.createDirectory(IdFiles.directory(directory));
-    IdTable table = new IdTable(new Secret(IDENTITY));
+    IdTable table = new IdTable(new Secret(IDENTITY), 1 << 16);
     table.add(1, 2, IdTable.meta(1, IdTable.APPLIED, 0), 3, 4, 77_000, 5);
     IdFile ids = IdFiles.write(disk, directory, table);
     state.name(0, "number");

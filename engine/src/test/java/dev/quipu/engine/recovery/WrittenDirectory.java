@@ -145,7 +145,7 @@ public final class WrittenDirectory {
 
   /** Writes the file that holds the requests of frames from {@code first} to {@code last}. */
   public IdFile ids(long first, long last) throws IOException {
-    IdTable table = new IdTable(new Secret(IDENTITY));
+    IdTable table = new IdTable(new Secret(IDENTITY), 1 << 16);
     for (long i = first; i <= last; i++) {
       table.add(i, i, IdTable.meta(0, IdTable.APPLIED, 0), 1, i, 1_000 * i, i);
     }
