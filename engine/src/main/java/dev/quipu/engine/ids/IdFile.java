@@ -32,7 +32,6 @@ import java.util.zip.CRC32C;
 public final class IdFile {
   static final long MAGIC = 0x5155495055494435L; // "QUIPUID5"
   private static final long MAGIC_DELTAS = 0x5155495055494434L; // "QUIPUID4"
-  private static final long MAGIC_UNORDERED = 0x5155495055494433L; // "QUIPUID3"
   private static final long MAGIC_UNPACKED = 0x5155495055494432L; // "QUIPUID2"
   static final int PAGE = 4_096;
   static final int PAGE_HEAD = 8;
@@ -137,7 +136,7 @@ public final class IdFile {
     }
     ByteBuffer bytes = disk.map(path);
     long magic = bytes.getLong(0);
-    boolean isKnown = MAGIC_UNPACKED <= magic && magic <= MAGIC;
+    boolean isKnown = MAGIC_UNPACKED <= magic && magic <= MAGIC; // with 2 to 5
     if (!isKnown || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
       throw new DamageException(Damage.ID_FILE, path, 0, "the header is damaged");
     }

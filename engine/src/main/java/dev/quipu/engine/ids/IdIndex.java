@@ -139,8 +139,8 @@ public final class IdIndex {
         larger[slot(larger, stored)] = stored;
       }
     }
-    long more = bytes(larger) - (isNone(part) ? 0 : bytes(part));
-    bytes = bytes + more; // by one thread
+    long before = bytes; // only one thread changes it
+    bytes = before + bytes(larger) - (isNone(part) ? 0 : bytes(part));
     EACH.setRelease(parts, number, larger);
   }
 

@@ -201,8 +201,8 @@ public final class IdTable {
 
   /** Returns how many slots a part mostly needs in a table of this number of ids. */
   private static int slots(int part, int ids) {
-    long most = ids / PARTS + ids / PARTS / 32 + 1;
-    return (int) (most * 256 / loadMax(part)) + 1;
+    int most = ids / PARTS + ids / PARTS / 32 + 1;
+    return (int) (most * 256L / loadMax(part)) + 1;
   }
 
   /** Makes room for a full table, so that no part grows several times. */

@@ -64,7 +64,7 @@ final class IdIndexesTest {
   void anIndexIsDroppedWhenNoTableOrFileHasItsIds() throws IOException {
     IdIndexes indexes = new IdIndexes(LARGE, SPAN);
     for (int number = 1; number <= 3; number++) {
-      long at = number * 2 * SPAN;
+      long at = number * (2 * SPAN);
       assertEquals(1 + number, sealed(indexes, number, 10, at, at));
     }
     indexes.trim(2);
