@@ -125,7 +125,7 @@ public final class Inspection {
     List<String> lines = new ArrayList<>();
     State state = found.state();
     lines.add(
-        "%s: %d counters, %d items, %d request ids; log up to frame %d, %d commands; acknowledged up to frame %d"
+        "%s: %d counters, %d items, %d request ids; log up to frame %d, %d commands; synced up to frame %d"
             .formatted(
                 directory,
                 state.counters.writtenSize(),

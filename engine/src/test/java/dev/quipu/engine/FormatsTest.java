@@ -38,6 +38,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -189,6 +190,12 @@ final class FormatsTest {
       String first = Files.readAllLines(temporary.resolve(each).resolve("format")).getFirst();
       assertEquals("quipu-engine 9", first);
     }
+  }
+
+  @Test
+  void thePageStatesTheFormats() throws IOException {
+    String page = Files.readString(Path.of("../docs/reference/compatibility.md"));
+    assertTrue(page.contains("formats 2 to 8, and marks such a directory as 9"));
   }
 
   private void expectAll(Path data, int format) {

@@ -65,7 +65,7 @@ final class SalvageTest {
     return path
         + ": %d counters, %d items, %d request ids;".formatted(counters, items, ids)
         + " log up to frame %d, %d commands;".formatted(frame, commands)
-        + " acknowledged up to frame "
+        + " synced up to frame "
         + acknowledged;
   }
 
