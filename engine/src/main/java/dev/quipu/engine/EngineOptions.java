@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  * @param checkpointBytes log bytes after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory, at about 28 bytes each, before they are sealed
  *     to disk; 16 to 33,554,432. Up to four times that number while the disk is slow.
- * @param idIndexBytesMax heap limit of the index of all remembered request ids, at about 8 bytes
+ * @param idIndexBytesMax heap limit of the index of the request ids in files, at about 8 bytes
  *     each; the oldest of more ids are looked up in their files, which is slower. It has about a
  *     table of ids in any case.
  * @param memoryBytesMax heap limit of counters, texts and items; writes that need more are

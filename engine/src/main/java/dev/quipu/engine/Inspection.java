@@ -97,7 +97,7 @@ public final class Inspection {
 
   private static Report locked(Disk disk, Path directory, Look look) {
     if (!disk.exists(directory)) {
-      throw new NotAppliedException(Reason.INVALID, directory + " is not a directory");
+      throw new NotAppliedException(Reason.INVALID, directory + " does not exist");
     }
     try {
       FormatFile.requireOwn(disk, directory);
@@ -112,7 +112,7 @@ public final class Inspection {
         lock.close();
       }
     } catch (IOException e) {
-      throw new NotAppliedException(Reason.UNAVAILABLE, "cannot read " + directory + ": " + e, e);
+      throw OpenFailure.unreadable(directory, e);
     }
   }
 

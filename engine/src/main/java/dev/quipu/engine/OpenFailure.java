@@ -15,7 +15,16 @@ final class OpenFailure {
 
   static NotAppliedException of(Disk disk, Path directory, IOException e) {
     Reason reason = isFull(disk, directory, e) ? Reason.FULL : Reason.UNAVAILABLE;
-    return new NotAppliedException(reason, "cannot open %s: %s".formatted(directory, why(e)), e);
+    String message =
+        "cannot open %s: %s".formatted(directory, why(e, "it cannot be created there"));
+    return new NotAppliedException(reason, message, e);
+  }
+
+  /** Returns the failure of a command that only reads. */
+  static NotAppliedException unreadable(Path directory, IOException e) {
+    String message =
+        "cannot read %s: %s".formatted(directory, why(e, "a file is missing: " + e.getMessage()));
+    return new NotAppliedException(Reason.UNAVAILABLE, message, e);
   }
 
   /** Returns the failure for data that exceed the heap. */
@@ -29,11 +38,11 @@ final class OpenFailure {
         e);
   }
 
-  private static String why(IOException e) {
+  private static String why(IOException e, String ifMissing) {
     return switch (e) {
       case FileAlreadyExistsException isFile -> "it is a file, not a directory";
       case AccessDeniedException denied -> "no permission for " + denied.getFile();
-      case NoSuchFileException missing -> "it cannot be created there";
+      case NoSuchFileException ignored -> ifMissing;
       default -> String.valueOf(e.getMessage());
     };
   }

@@ -82,7 +82,8 @@ public final class Sizes {
 
     Increase of the heap in use after a full collection, in bytes per item. Names have 16 letters.
     The newest %,d request ids are kept in memory; of older ones, which are on disk, an index in
-    memory has about 8 bytes each. Java selects G1 on two cores or more, and the serial collector on one.
+    memory has about 8 bytes each. Java selects G1 on two cores or more, and the serial
+    collector on one.
 
     | item | number | G1 | serial |
     |---|---|---|---|

@@ -12,7 +12,7 @@ import java.time.Duration;
  *     wall clock
  * @param checkpointBytes log bytes after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory before they are sealed to disk
- * @param idIndexBytesMax heap of the index of all request ids
+ * @param idIndexBytesMax heap of the index of the request ids in files
  * @param memoryBytesMax heap limit of counters, texts and items
  * @param syncsEach whether each group is synced before it is acknowledged
  * @param callDeadline deadline of one call

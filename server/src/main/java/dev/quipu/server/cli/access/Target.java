@@ -75,7 +75,8 @@ public final class Target {
   private Access openToRead(Optional<ViewIdentity> identity) {
     Path directory = directory();
     if (directory != null && !Files.isDirectory(directory)) {
-      throw new IllegalArgumentException(directory + " is not a directory");
+      String why = Files.exists(directory) ? " is not a directory" : " does not exist";
+      throw new IllegalArgumentException(directory + why);
     }
     if (directory == null && identity.isPresent()) {
       throw new IllegalArgumentException(
