@@ -99,13 +99,7 @@ public final class IdIndex {
   boolean mayHold(long hash) {
     int[] part = partOf(hash);
     int stored = stored(hash);
-    int slot = home(stored, part.length);
-    int found = part[slot]; // read once: another thread may fill it
-    while (found != stored && found != 0) {
-      slot = IdTable.after(slot, part.length);
-      found = part[slot];
-    }
-    return found == stored;
+    return part[slot(part, stored)] == stored;
   }
 
   void add(long hash) {

@@ -10,7 +10,6 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.testkit.pace.Soak;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -24,7 +23,7 @@ final class ContentionTest {
     try (StoreDriver driver =
         StoreProvider.open(Tables.newUri(Tables.server().endpoint(), Duration.ofSeconds(10)))) {
       for (TechniqueSpec spec : List.of(Optimistic.SPEC, Optimistic.WITH_HISTORY)) {
-        for (int writers : Soak.size(0, 1) == 0 ? List.of(2, 8, 32) : List.of(2, 8, 32, 128)) {
+        for (int writers : List.of(2, 8, 32, 128)) {
           DrillOptions options =
               DrillOptions.defaults()
                   .byClients(writers)
